@@ -1,0 +1,87 @@
+//! Real time, anchored once.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    sync::OnceLock,
+    time::{Instant, SystemTime},
+};
+
+use crate::{Clock, Monotonic, Timestamp, time::micros};
+
+/// Real time: read from the wall once, then advanced by the monotonic clock.
+///
+/// A process has one anchor, taken when any `SystemClock` is first read, so all of them agree. Since
+/// only the monotonic clock advances it, a wall that is set back or forth while the process runs is not
+/// noticed: no limit opens early and no key stays locked. Call [`SystemClock::reanchor`] to
+/// follow a wall that has been set forward.
+///
+/// ```
+/// use tk_core::{Clock, SystemClock};
+///
+/// let before = SystemClock.now();
+/// assert!(SystemClock.now() >= before);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+struct Anchor {
+    instant: Instant,
+    /// The wall at `instant`; only ever raised.
+    wall: AtomicU64,
+}
+
+static ANCHOR: OnceLock<Anchor> = OnceLock::new();
+
+impl SystemClock {
+    /// Moves this process's clock forward to the wall, and returns by how many microseconds.
+    ///
+    /// Does nothing, and returns 0, if the wall is behind: time never steps back.
+    pub fn reanchor() -> u64 {
+        let anchor = anchor();
+        let ahead = wall().saturating_sub(Self.now().as_micros());
+        anchor.wall.fetch_add(ahead, Ordering::AcqRel);
+        ahead
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let anchor = anchor();
+        let wall = anchor.wall.load(Ordering::Relaxed);
+        Timestamp::from_micros(wall.saturating_add(elapsed(anchor)))
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        Monotonic::from_micros(elapsed(anchor()))
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system clock is where real time enters"
+)]
+fn anchor() -> &'static Anchor {
+    ANCHOR.get_or_init(|| Anchor {
+        instant: Instant::now(),
+        wall: AtomicU64::new(wall()),
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system clock is where real time enters"
+)]
+fn elapsed(anchor: &Anchor) -> u64 {
+    micros(Instant::now().saturating_duration_since(anchor.instant))
+}
+
+/// Microseconds since the epoch; a wall set before 1970 counts as the epoch.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system clock is where real time enters"
+)]
+fn wall() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, micros)
+}

@@ -1,0 +1,98 @@
+//! What can go wrong, each with a kind of its own.
+
+use core::convert::Infallible;
+
+/// Why a check gave no decision.
+///
+/// A denial is not an error: it is a [`Decision`](crate::Decision).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error<E = Infallible> {
+    /// The cost is above the capacity: it can never be admitted, so there is no time to wait for.
+    /// Nothing was charged and no store was asked.
+    #[error("cost {cost} can never be admitted: the capacity is {limit}")]
+    ExceedsCapacity {
+        /// The cost asked for.
+        cost: u64,
+        /// The most that may be asked for.
+        limit: u64,
+    },
+    /// The key is empty, which would put all unnamed callers into one bucket.
+    #[error("the key is empty")]
+    EmptyKey,
+    /// The store could not answer.
+    #[error("the store could not answer: {0}")]
+    Store(#[source] E),
+}
+
+impl<E> Error<E> {
+    /// Carries the error over to another store's error type.
+    pub fn map_store<F>(self, f: impl FnOnce(E) -> F) -> Error<F> {
+        match self {
+            Self::ExceedsCapacity { cost, limit } => Error::ExceedsCapacity { cost, limit },
+            Self::EmptyKey => Error::EmptyKey,
+            Self::Store(error) => Error::Store(f(error)),
+        }
+    }
+}
+
+/// A setting is outside of what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A number is outside of its range.
+    #[error("`{field}` is {value}; allowed is {min} to {max}")]
+    OutOfRange {
+        /// The setting.
+        field: &'static str,
+        /// The value given; durations in microseconds.
+        value: u128,
+        /// The least value allowed.
+        min: u64,
+        /// The largest value allowed.
+        max: u64,
+    },
+    /// A duration is not a whole number of microseconds.
+    #[error("`{field}` is {value:?}; allowed are whole microseconds")]
+    SubMicrosecond {
+        /// The setting.
+        field: &'static str,
+        /// The value given.
+        value: core::time::Duration,
+    },
+    /// A name cannot be used.
+    #[error("`{field}` {reason}")]
+    Name {
+        /// The setting.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: NameError,
+    },
+    /// Two settings contradict each other.
+    #[error("`{field}` is {value}; {rule}")]
+    Conflict {
+        /// The setting.
+        field: &'static str,
+        /// The value given.
+        value: u128,
+        /// What is allowed beside the other settings.
+        rule: &'static str,
+    },
+}
+
+/// What is wrong with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// It is empty.
+    #[error("is empty; allowed are 1 to 128 bytes without control characters")]
+    Empty,
+    /// It is longer than 128 bytes.
+    #[error("is {0} bytes long; allowed are 1 to 128 bytes without control characters")]
+    TooLong(usize),
+    /// It holds a control character.
+    #[error(
+        "holds the control character {0:?}; allowed are 1 to 128 bytes without control characters"
+    )]
+    Control(char),
+}

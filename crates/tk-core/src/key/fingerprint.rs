@@ -1,0 +1,69 @@
+//! A key as 128 bits.
+
+use core::hash::{BuildHasher, Hasher};
+
+use crate::{Key, KeySink};
+
+/// A key as 128 bits under two keyed hashes, never zero.
+///
+/// A table of fingerprints needs no room for keys. Two keys share a fingerprint with a chance of about
+/// 2^-128 per pair if the hashes are keyed at random, and nobody who does not know the hash keys can
+/// look for such a pair. It is a hash in memory, not a digest to store or to send.
+///
+/// Fields are told apart by a word that is hashed with each of them: its length, and whether it is bytes or
+/// a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    /// The fingerprint of `key` under two independent hashes.
+    #[inline]
+    pub fn of<K: Key + ?Sized, B: BuildHasher>(key: &K, [low, high]: &[B; 2]) -> Self {
+        let mut sink = Sink {
+            low: low.build_hasher(),
+            high: high.build_hasher(),
+            shape: 0,
+        };
+        key.feed(&mut sink);
+        sink.next_field();
+        let bits = u128::from(sink.high.finish()) << 64 | u128::from(sink.low.finish());
+        Self(bits.max(1))
+    }
+
+    /// The bits; never zero, so zero may mark an empty place in a table.
+    #[must_use]
+    #[inline]
+    pub const fn bits(self) -> u128 {
+        self.0
+    }
+}
+
+struct Sink<H> {
+    low: H,
+    high: H,
+    /// Length and kind of the field being written.
+    shape: u64,
+}
+
+impl<H: Hasher> KeySink for Sink<H> {
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.low.write(bytes);
+        self.high.write(bytes);
+        self.shape = (bytes.len() as u64) << 1;
+    }
+
+    #[inline]
+    fn number(&mut self, number: u128) {
+        self.low.write_u128(number);
+        self.high.write_u128(number);
+        self.shape = 1;
+    }
+
+    #[inline]
+    fn next_field(&mut self) {
+        self.low.write_u64(self.shape);
+        self.high.write_u64(self.shape);
+        self.shape = 0;
+    }
+}

@@ -1,0 +1,76 @@
+//! The one range of input that every store can compute exactly.
+
+use core::time::Duration;
+
+use crate::{ConfigError, NameError};
+
+/// The ranges of input, the same for every store, checked when a strategy is built.
+///
+/// Within them the arithmetic is exact in memory and in a Redis script, whose numbers are exact below 2^53.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Range;
+
+impl Range {
+    /// The largest limit, capacity, burst or cost: 2^48.
+    pub const MAX_UNITS: u64 = 1 << 48;
+    /// The longest period or window: 2^45 microseconds, about 1.1 years.
+    pub const MAX_PERIOD_MICROS: u64 = 1 << 45;
+    /// The longest time in which a burst replenishes: 2^52 microseconds.
+    pub const MAX_REPLENISH_MICROS: u64 = 1 << 52;
+    /// The most buckets of a sliding window.
+    pub const MAX_BUCKETS: u64 = 1_024;
+
+    /// Checks a limit, capacity or burst.
+    pub(crate) const fn units(field: &'static str, value: u64) -> Result<u64, ConfigError> {
+        Self::between(field, value as u128, 1, Self::MAX_UNITS)
+    }
+
+    /// Checks a period or window and turns it into microseconds.
+    pub(crate) const fn period(field: &'static str, value: Duration) -> Result<u64, ConfigError> {
+        if !value.subsec_nanos().is_multiple_of(1_000) {
+            return Err(ConfigError::SubMicrosecond { field, value });
+        }
+        Self::between(field, value.as_micros(), 1, Self::MAX_PERIOD_MICROS)
+    }
+
+    /// Checks that `min <= value <= max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::OutOfRange`] naming `field`, the value and the range.
+    pub const fn between(
+        field: &'static str,
+        value: u128,
+        min: u64,
+        max: u64,
+    ) -> Result<u64, ConfigError> {
+        if value < min as u128 || value > max as u128 {
+            return Err(ConfigError::OutOfRange {
+                field,
+                value,
+                min,
+                max,
+            });
+        }
+        Ok(value as u64)
+    }
+
+    /// Checks a name that becomes part of keys: 1 to 128 bytes, no control characters.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Name`] naming `field` and what is wrong.
+    pub fn name<'a>(field: &'static str, name: &'a str) -> Result<&'a str, ConfigError> {
+        let reason = if name.is_empty() {
+            NameError::Empty
+        } else if name.len() > 128 {
+            NameError::TooLong(name.len())
+        } else if let Some(control) = name.chars().find(|c| c.is_control()) {
+            NameError::Control(control)
+        } else {
+            return Ok(name);
+        };
+        Err(ConfigError::Name { field, reason })
+    }
+}
