@@ -1,0 +1,61 @@
+//! What would a limit do to a real access log?
+//!
+//! Reads a web access log in Common or Combined Log Format, plain or gzip, from a file or from standard
+//! input, and replays it through a strategy on a manual clock at the log's own times.
+//!
+//! ```text
+//! cargo run --release --example replay -- access.log.gz --strategy gcra --limit 60 --per 60s --key ip
+//! ```
+
+mod args;
+#[path = "../shared/chart.rs"]
+mod chart;
+mod input;
+mod key;
+mod line;
+mod replay;
+mod report;
+
+use std::{error::Error, io::BufRead, process::ExitCode};
+
+use clap::Parser;
+
+use crate::{args::Args, input::Line, line::Entry, report::Report};
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("replay: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let mut limits = args
+        .limits()
+        .map(|limit| Ok(Report::new(limit, replay::limiter(args, limit)?)))
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let mut unreadable = report::Unreadable::default();
+    let mut log = input::open(&args.file)?;
+    let mut line = Vec::new();
+    let mut number = 0;
+    loop {
+        number += 1;
+        match input::read_line(&mut log as &mut dyn BufRead, &mut line)? {
+            Line::End => break,
+            Line::TooLong => unreadable.add(number, &line),
+            Line::Read => match Entry::parse(&line).and_then(|entry| entry.keyed(args.key)) {
+                Some((at, key)) => {
+                    for report in &mut limits {
+                        report.replay(at, &key)?;
+                    }
+                }
+                None if line.iter().all(u8::is_ascii_whitespace) => {}
+                None => unreadable.add(number, &line),
+            },
+        }
+    }
+    report::print(args, &limits, &unreadable)
+}

@@ -1,0 +1,312 @@
+//! What a limit did to a log.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    error::Error,
+};
+
+use serde_json::{Value, json};
+use throttlekit::Timestamp;
+
+use crate::{
+    args::Args,
+    chart::{self, Labels, Line},
+    replay::Limit,
+};
+
+const MINUTE: u64 = 60_000_000;
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    allowed: u64,
+    denied: u64,
+}
+
+impl Count {
+    fn add(&mut self, allowed: bool) {
+        if allowed {
+            self.allowed += 1
+        } else {
+            self.denied += 1
+        }
+    }
+
+    fn requests(self) -> u64 {
+        self.allowed + self.denied
+    }
+
+    fn denial_rate(self) -> f64 {
+        if self.requests() == 0 {
+            0.0
+        } else {
+            self.denied as f64 / self.requests() as f64
+        }
+    }
+}
+
+/// One limit, and what it did.
+pub struct Report {
+    limit: u64,
+    decide: Limit,
+    total: Count,
+    keys: HashMap<Vec<u8>, Count>,
+    minutes: BTreeMap<u64, Count>,
+    latest: Timestamp,
+    out_of_order: u64,
+}
+
+/// Lines that could not be read.
+#[derive(Default)]
+pub struct Unreadable {
+    count: u64,
+    first: Vec<(u64, String)>,
+}
+
+impl Unreadable {
+    pub fn add(&mut self, number: u64, line: &[u8]) {
+        self.count += 1;
+        if self.first.len() < 3 {
+            let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
+            self.first.push((number, shown.escape_debug().to_string()));
+        }
+    }
+}
+
+impl Report {
+    pub fn new(limit: u64, decide: Limit) -> Self {
+        let (keys, minutes) = (HashMap::new(), BTreeMap::new());
+        Self {
+            limit,
+            decide,
+            total: Count::default(),
+            keys,
+            minutes,
+            latest: Timestamp::EPOCH,
+            out_of_order: 0,
+        }
+    }
+
+    pub fn replay(&mut self, at: Timestamp, key: &[u8]) -> Result<(), throttlekit::Error> {
+        let allowed = (self.decide)(at, key)?.allowed;
+        self.total.add(allowed);
+        self.minutes
+            .entry(at.as_micros() / MINUTE)
+            .or_default()
+            .add(allowed);
+        match self.keys.get_mut(key) {
+            Some(count) => count.add(allowed),
+            None => self.keys.entry(key.to_vec()).or_default().add(allowed),
+        }
+        self.out_of_order += u64::from(at < self.latest);
+        self.latest = self.latest.max(at);
+        Ok(())
+    }
+
+    /// The keys with the most denials.
+    fn worst(&self, top: usize) -> Vec<(Cow<'_, str>, Count)> {
+        let mut keys: Vec<_> = self
+            .keys
+            .iter()
+            .filter(|(_, count)| count.denied > 0)
+            .collect();
+        keys.sort_by(|a, b| b.1.denied.cmp(&a.1.denied).then_with(|| a.0.cmp(b.0)));
+        keys.truncate(top);
+        keys.into_iter()
+            .map(|(key, &count)| (String::from_utf8_lossy(key), count))
+            .collect()
+    }
+
+    fn peak(&self) -> Option<(String, Count)> {
+        let (minute, &count) = self
+            .minutes
+            .iter()
+            .max_by_key(|(_, count)| count.requests())?;
+        Some((time_of(*minute), count))
+    }
+
+    fn json(&self, args: &Args, unreadable: &Unreadable) -> Value {
+        let worst: Vec<_> = self
+            .worst(args.top)
+            .into_iter()
+            .map(|(key, count)| {
+                json!({
+                    "key": key, "requests": count.requests(), "denied": count.denied,
+                    "denial_rate": count.denial_rate(),
+                })
+            })
+            .collect();
+        let peak = self.peak().map(|(minute, count)| {
+            json!({
+                "minute": minute, "requests": count.requests(), "denied": count.denied,
+            })
+        });
+        json!({
+            "limit": self.limit,
+            "requests": self.total.requests(),
+            "allowed": self.total.allowed,
+            "denied": self.total.denied,
+            "denial_rate": self.total.denial_rate(),
+            "keys": self.keys.len(),
+            "unreadable": unreadable.count,
+            "out_of_order": self.out_of_order,
+            "peak_minute": peak,
+            "worst_keys": worst,
+        })
+    }
+}
+
+/// The start of a minute since the epoch, in UTC.
+fn time_of(minute: u64) -> String {
+    i64::try_from(minute * 60)
+        .ok()
+        .and_then(|second| jiff::Timestamp::from_second(second).ok())
+        .map_or_else(String::new, |time| {
+            time.strftime("%Y-%m-%d %H:%M UTC").to_string()
+        })
+}
+
+/// Prints what was asked for, and writes the chart.
+pub fn print(
+    args: &Args,
+    reports: &[Report],
+    unreadable: &Unreadable,
+) -> Result<(), Box<dyn Error>> {
+    if args.json {
+        let mut values: Vec<_> = reports
+            .iter()
+            .map(|report| report.json(args, unreadable))
+            .collect();
+        let value = if args.sweep.is_empty() {
+            values.remove(0)
+        } else {
+            Value::Array(values)
+        };
+        println!("{value:#}");
+    } else if args.sweep.is_empty() {
+        print_one(args, &reports[0]);
+    } else {
+        print_sweep(reports);
+    }
+    if !args.json && unreadable.count > 0 {
+        println!(
+            "\n{} lines could not be read, the first of them:",
+            unreadable.count
+        );
+        for (number, line) in &unreadable.first {
+            println!("  line {number}: {line}");
+        }
+    }
+    if reports[0].total.requests() == 0 {
+        eprintln!(
+            "replay: {} holds no request in Common or Combined Log Format",
+            args.file.display()
+        );
+    }
+    if let Some(file) = &args.svg {
+        write_chart(file, reports)?;
+    }
+    Ok(())
+}
+
+fn print_one(args: &Args, report: &Report) {
+    let Count { allowed, denied } = report.total;
+    println!(
+        "limit      {} per {:?}, {:?}, key {:?}",
+        report.limit, args.per, args.strategy, args.key
+    );
+    println!("requests   {:>10}", report.total.requests());
+    println!("allowed    {allowed:>10}");
+    println!(
+        "denied     {denied:>10}  ({:.2} %)",
+        100.0 * report.total.denial_rate()
+    );
+    println!("keys       {:>10}", report.keys.len());
+    if report.out_of_order > 0 {
+        println!("out of order {:>8}", report.out_of_order);
+    }
+    if let Some((minute, count)) = report.peak() {
+        println!(
+            "peak       {:>10}  requests in the minute of {minute}, {} denied",
+            count.requests(),
+            count.denied
+        );
+    }
+    let worst = report.worst(args.top);
+    if !worst.is_empty() {
+        println!(
+            "\n{:<42} {:>9} {:>9} {:>8}",
+            "worst keys", "requests", "denied", "rate"
+        );
+    }
+    for (key, count) in worst {
+        let shown: String = key.chars().take(42).collect();
+        let rate = 100.0 * count.denial_rate();
+        println!(
+            "{shown:<42} {:>9} {:>9} {rate:>6.1} %",
+            count.requests(),
+            count.denied
+        );
+    }
+}
+
+fn print_sweep(reports: &[Report]) {
+    println!(
+        "{:>10} {:>10} {:>10} {:>9} {:>12}",
+        "limit", "allowed", "denied", "rate", "keys denied"
+    );
+    for report in reports {
+        let hit = report
+            .keys
+            .values()
+            .filter(|count| count.denied > 0)
+            .count();
+        let Count { allowed, denied } = report.total;
+        let rate = 100.0 * report.total.denial_rate();
+        println!(
+            "{:>10} {allowed:>10} {denied:>10} {rate:>7.2} % {hit:>12}",
+            report.limit
+        );
+    }
+}
+
+fn write_chart(file: &std::path::Path, reports: &[Report]) -> Result<(), Box<dyn Error>> {
+    let start = reports[0].minutes.keys().next().copied().unwrap_or(0);
+    let names: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            (
+                format!("allowed at {}", report.limit),
+                format!("denied at {}", report.limit),
+            )
+        })
+        .collect();
+    let mut lines = Vec::new();
+    for (report, (allowed, denied)) in reports.iter().zip(&names) {
+        let points = |of: fn(&Count) -> u64| {
+            report
+                .minutes
+                .iter()
+                .map(|(minute, count)| ((minute - start) as f64, of(count) as f64))
+                .collect()
+        };
+        lines.push(Line {
+            name: allowed,
+            points: points(|count| count.allowed),
+        });
+        lines.push(Line {
+            name: denied,
+            points: points(|count| count.denied),
+        });
+    }
+    let x = format!("minutes since {}", time_of(start));
+    chart::write(
+        file,
+        &Labels {
+            title: "Allowed and denied requests",
+            x: &x,
+            y: "requests per minute",
+        },
+        &lines,
+    )
+}

@@ -1,0 +1,64 @@
+//! Waiting on the clock that a limiter counts by.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use tk_core::{CachedClock, Clock, ManualClock, SystemClock};
+
+/// A clock that one can wait on.
+pub trait Timer: Clock {
+    /// Returns once `duration` has passed on the monotonic side of this clock.
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// A limiter that knows which clock it counts by.
+pub trait Timed {
+    /// Its clock.
+    type Timer: Timer;
+
+    /// Its clock.
+    fn timer(&self) -> &Self::Timer;
+}
+
+/// Tokio's timer is this coarse; what is left of a wait is spent yielding, so that a limit of thousands
+/// per second is reached and not a tenth of it.
+const COARSE: Duration = Duration::from_millis(2);
+
+/// The longest single sleep: a timer cannot overflow on it.
+const PIECE: Duration = Duration::from_secs(86_400);
+
+impl Timer for SystemClock {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        sleep_on(SystemClock, duration)
+    }
+}
+
+impl<C: Clock + Clone> Timer for CachedClock<C> {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        sleep_on(self.clone(), duration)
+    }
+}
+
+async fn sleep_on(clock: impl Clock, duration: Duration) {
+    let start = clock.monotonic();
+    loop {
+        let left = duration.saturating_sub(clock.monotonic().since(start));
+        if left.is_zero() {
+            return;
+        }
+        if left > COARSE {
+            tokio::time::sleep((left - COARSE).min(PIECE)).await;
+        } else {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Looks at the clock every millisecond, since whoever moves it tells nobody.
+impl Timer for Arc<ManualClock> {
+    async fn sleep(&self, duration: Duration) {
+        let start = self.monotonic();
+        while self.monotonic().since(start) < duration {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
