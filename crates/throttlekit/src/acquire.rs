@@ -54,7 +54,10 @@ impl<L: Limiter + Timed> Acquire for L {
     {
         let start = self.timer().monotonic();
         loop {
-            let decision = self.check_n(key, cost).await.map_err(AcquireError::Limiter)?;
+            let decision = self
+                .check_n(key, cost)
+                .await
+                .map_err(AcquireError::Limiter)?;
             if decision.allowed {
                 return Ok(decision);
             }
@@ -63,7 +66,9 @@ impl<L: Limiter + Timed> Acquire for L {
                 return Err(AcquireError::TooLate { decision, left });
             }
             // A denial never says "at once", but a user's own strategy might: do not spin on it.
-            self.timer().sleep(decision.retry_after.max(Duration::from_micros(1))).await;
+            self.timer()
+                .sleep(decision.retry_after.max(Duration::from_micros(1)))
+                .await;
         }
     }
 }

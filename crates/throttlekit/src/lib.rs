@@ -15,7 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Start with the [guide](guide). This crate adds names, not behaviour; each feature adds a crate that can be used alone:
+//! Start with the [guide]. This crate adds names, not behaviour; each feature adds a crate that can be used alone:
 //!
 //! | feature | what for | crate |
 //! |---|---|---|
@@ -31,11 +31,7 @@
 
 #[cfg(feature = "tokio")]
 mod acquire;
-#[cfg(all(doc, feature = "memory"))]
 pub mod guide;
-#[cfg(all(doctest, feature = "memory"))]
-#[doc = include_str!("guide.md")]
-struct Guide;
 #[cfg(feature = "tokio")]
 mod timer;
 
