@@ -1,6 +1,6 @@
 //! What can go wrong, each with a kind of its own.
 
-use core::convert::Infallible;
+use core::{convert::Infallible, fmt};
 
 /// Why a check gave no decision.
 ///
@@ -52,6 +52,18 @@ pub enum ConfigError {
         /// The largest value allowed.
         max: u64,
     },
+    /// A real number is outside of its range, or not a number.
+    #[error("`{field}` is {value}; allowed is {min} to {max}")]
+    RealOutOfRange {
+        /// The setting.
+        field: &'static str,
+        /// The value given.
+        value: Real,
+        /// The least value allowed.
+        min: Real,
+        /// The largest value allowed.
+        max: Real,
+    },
     /// A duration is not a whole number of microseconds.
     #[error("`{field}` is {value:?}; allowed are whole microseconds")]
     SubMicrosecond {
@@ -78,6 +90,37 @@ pub enum ConfigError {
         /// What is allowed beside the other settings.
         rule: &'static str,
     },
+}
+
+/// A real number as it was given, not-a-number included; equal if the bits are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Real(u64);
+
+impl Real {
+    /// The number as given.
+    #[must_use]
+    pub const fn new(value: f64) -> Self {
+        Self(value.to_bits())
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl fmt::Debug for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The short form: 1e-9 rather than 0.000000001.
+        fmt::Debug::fmt(&self.get(), f)
+    }
 }
 
 /// What is wrong with a name.

@@ -52,7 +52,7 @@ pub use clock::ManualClock;
 #[cfg(feature = "std")]
 pub use clock::{CachedClock, SystemClock};
 pub use decision::Decision;
-pub use error::{ConfigError, Error, NameError};
+pub use error::{ConfigError, Error, NameError, Real};
 #[cfg(feature = "alloc")]
 pub use key::OwnedKey;
 pub use key::{Fingerprint, Key, KeySink};

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::{ConfigError, NameError};
+use crate::{ConfigError, NameError, Real};
 
 /// The ranges of input, the same for every store, checked when a strategy is built.
 ///
@@ -54,6 +54,28 @@ impl Range {
             });
         }
         Ok(value as u64)
+    }
+
+    /// Checks that a real number is one, and `min <= value <= max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::RealOutOfRange`] naming `field`, the value and the range.
+    pub const fn real(
+        field: &'static str,
+        value: f64,
+        min: f64,
+        max: f64,
+    ) -> Result<f64, ConfigError> {
+        if value >= min && value <= max {
+            return Ok(value);
+        }
+        Err(ConfigError::RealOutOfRange {
+            field,
+            value: Real::new(value),
+            min: Real::new(min),
+            max: Real::new(max),
+        })
     }
 
     /// Checks a name that becomes part of keys: 1 to 128 bytes, no control characters.
