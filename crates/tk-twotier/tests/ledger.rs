@@ -1,0 +1,12 @@
+//! The rules of the lease protocol, one by one.
+
+mod ledger {
+    pub mod bench;
+
+    mod answers;
+    mod asking;
+    mod credits;
+    mod ends;
+    mod queue;
+    mod resets;
+}

@@ -1,0 +1,102 @@
+//! Spending and handing back: rule 5.
+
+use tk_core::Timestamp;
+use tk_twotier::{LeaseLedger, Spend};
+
+use super::bench::{ask, at, bring, grant, holding, rules, spends};
+
+#[test]
+fn a_hit_tells_what_is_left_and_when_the_span_ends() {
+    let rules = rules(10);
+    let mut ledger = holding(&rules, 9, 1_000_000, 1);
+    let Spend::Served(served) = ledger.spend(at(500), 2) else {
+        panic!("nine cover two");
+    };
+    assert_eq!(served.remaining, 7);
+    // The span less a thousandth and a microsecond.
+    assert_eq!(served.reset_at, Timestamp::from_micros(998_999));
+}
+
+#[test]
+fn carried_over_credits_are_replenished_now() {
+    let rules = rules(10);
+    let mut ledger = holding(&rules, 9, 1_000_000, 1);
+    let Spend::Served(served) = ledger.spend(at(5_000_000), 1) else {
+        panic!("they do not end");
+    };
+    assert_eq!(served.reset_at, Timestamp::from_micros(5_000_000));
+}
+
+#[test]
+fn cost_zero_is_served_by_nothing_and_charges_nothing() {
+    let mut ledger = LeaseLedger::new();
+    assert!(spends(&mut ledger, 0, 0));
+    ledger.join(1, 1);
+    assert!(spends(&mut ledger, 0, 0), "it waits for nobody");
+}
+
+#[test]
+fn a_miss_charges_nothing() {
+    let rules = rules(4);
+    let mut ledger = holding(&rules, 3, 1_000_000, 1);
+    assert!(!spends(&mut ledger, 1, 4));
+    assert_eq!(ledger.credits(), 3);
+}
+
+#[test]
+fn the_oldest_grant_is_spent_first() {
+    let rules = rules(4).coupled(true);
+    let mut ledger = holding(&rules, 3, 1_000_000, 1);
+    let second = ask(&mut ledger, &rules, 1, 1, 4);
+    assert!(ledger.leave(1));
+    let _ = bring(&mut ledger, &rules, second, 2, &grant(5, 1_000_000, 2));
+    assert_eq!(ledger.credits(), 8);
+    assert!(spends(&mut ledger, 3, 4));
+    let backs = ledger.hand_back(&rules, at(4));
+    assert_eq!(backs.len(), 1);
+    assert_eq!((backs[0].amount, backs[0].tag.mark().0), (4, 2));
+}
+
+#[test]
+fn each_grant_is_handed_back_once_with_its_own_tag() {
+    let rules = rules(4).coupled(true);
+    let mut ledger = holding(&rules, 3, 1_000_000, 1);
+    let second = ask(&mut ledger, &rules, 1, 1, 4);
+    assert!(ledger.leave(1));
+    let _ = bring(&mut ledger, &rules, second, 2, &grant(1, 1_000_000, 2));
+    let backs = ledger.hand_back(&rules, at(3));
+    let told: Vec<_> = backs.iter().map(|b| (b.tag.mark().0, b.amount)).collect();
+    assert_eq!(told, [(1, 3), (2, 1)]);
+    assert_eq!(ledger.hand_back(&rules, at(4)), []);
+    assert_eq!(ledger, LeaseLedger::new());
+}
+
+#[test]
+fn what_the_store_would_refuse_is_not_handed_back() {
+    let rules = rules(10);
+    let mut ledger = holding(&rules, 9, 1_000_000, 1);
+    assert_eq!(ledger.hand_back(&rules, at(1_000_000)), []);
+    assert_eq!(ledger.take_stranded(), 9);
+}
+
+#[test]
+fn many_small_refills_hold_no_more_than_a_few_grants() {
+    let rules = rules(1_000).low_water(999).expect("below the batch");
+    let mut ledger = LeaseLedger::new();
+    for round in 0..500 {
+        let ask = ledger.begin(&rules, at(round)).expect("it is low");
+        let _ = bring(&mut ledger, &rules, ask, round, &grant(1, 1_000_000, 1));
+    }
+    assert_eq!(ledger.credits(), 500);
+    assert!(ledger.hand_back(&rules, at(500)).len() < 8);
+}
+
+#[test]
+fn demand_is_told_once_per_window_that_has_ended() {
+    let rules = rules(10);
+    let mut ledger = holding(&rules, 9, 1_000, 1);
+    assert!(spends(&mut ledger, 5, 4));
+    assert_eq!(ledger.take_demand(at(900)), None, "the window lasts");
+    assert_eq!(ledger.take_demand(at(1_000)), Some(5));
+    assert_eq!(ledger.take_demand(at(1_001)), None);
+}
