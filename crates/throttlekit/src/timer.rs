@@ -62,3 +62,27 @@ impl Timer for Arc<ManualClock> {
         }
     }
 }
+
+#[cfg(feature = "memory")]
+mod over_memory {
+    use tk_core::{AsyncRateLimiter, Clock, RateLimiter, Strategy};
+    use tk_store_memory::MemoryStore;
+
+    use super::{Timed, Timer};
+
+    impl<S: Strategy, C: Timer + Clock + 'static> Timed for RateLimiter<MemoryStore<S, C>> {
+        type Timer = C;
+
+        fn timer(&self) -> &C {
+            self.store().clock()
+        }
+    }
+
+    impl<S: Strategy, C: Timer + Clock + 'static> Timed for AsyncRateLimiter<MemoryStore<S, C>> {
+        type Timer = C;
+
+        fn timer(&self) -> &C {
+            self.store().clock()
+        }
+    }
+}
