@@ -43,16 +43,25 @@ pub(crate) struct Target {
 }
 
 impl Metadata {
+    /// The packages of the workspace.
     pub(crate) fn load() -> Result<Self> {
+        Self::ask(&["--no-deps"])
+    }
+
+    /// They, and all that they depend on.
+    pub(crate) fn load_with_dependencies() -> Result<Self> {
+        Self::ask(&[])
+    }
+
+    fn ask(arguments: &[&str]) -> Result<Self> {
         let output = command::cargo()
-            .args(["metadata", "--format-version=1", "--no-deps"])
+            .args(["metadata", "--format-version=1"])
+            .args(arguments)
             .output()
             .context("cannot start `cargo metadata`")?;
         if !output.status.success() {
-            bail!(
-                "`cargo metadata` failed: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            bail!("`cargo metadata` failed: {complaint}");
         }
         serde_json::from_slice(&output.stdout).context("`cargo metadata` printed something else")
     }

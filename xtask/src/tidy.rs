@@ -8,6 +8,7 @@ mod commands;
 mod crate_map;
 mod house;
 mod layering;
+mod licences;
 mod links;
 mod manifests;
 mod markdown;
@@ -34,6 +35,7 @@ const RULES: &[Rule] = &[
     ("manifests", manifests::findings),
     ("modules", modules::findings),
     ("words", words::findings),
+    ("licences", licences::findings),
     ("changelog", changelog::findings),
     ("links", links::findings),
     ("paths", paths::findings),

@@ -15,6 +15,7 @@ mod output;
 mod progress;
 mod queue;
 mod report;
+mod table;
 mod tlc;
 mod twins;
 mod verdict;
@@ -72,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     rows.extend(run_twins(options)?);
     let time = watch.elapsed();
 
-    println!("\n{}", report::table(&rows));
+    println!("\n{}", table::table(&rows));
     let json = options
         .json
         .clone()
@@ -105,23 +106,26 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn run_tlc(options: &Options) -> Result<Vec<Checked>> {
-    let mut models: Vec<Model> = models::load()?
-        .into_iter()
-        .filter(|model| options.wants(&model.id, &model.module, model.tier))
+    let models = models::load()?.into_iter();
+    let mut models: Vec<(usize, Model)> = models
+        .enumerate()
+        .filter(|(_, model)| options.wants(&model.id, &model.module, model.tier))
         .collect();
-    // The longest first, so that the last one to end is a short one.
-    models.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     if models.is_empty() {
         return Ok(Vec::new());
     }
+    // The longest first, so that the last one to end is a short one.
+    models.sort_by(|(_, one), (_, other)| other.seconds.total_cmp(&one.seconds));
     let jar = jar::find()?;
     let progress = Progress::new(models.len());
-    queue::two_at_a_time(&models, |model| {
+    let mut rows = queue::two_at_a_time(&models, |(index, model)| {
         progress.found(&model.id, 0);
         let row = tlc::check(&jar, model, |states| progress.found(&model.id, states))?;
         progress.done(&row);
-        Ok(row)
-    })
+        Ok((*index, row))
+    })?;
+    rows.sort_by_key(|(index, _)| *index);
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
 fn run_twins(options: &Options) -> Result<Vec<Checked>> {

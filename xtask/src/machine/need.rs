@@ -38,7 +38,7 @@ const NEEDS: &[Need] = &[
         ],
     },
     Need {
-        what: "java, 11 or later",
+        what: "java",
         purpose: "TLC, the checker of the TLA+ specifications",
         // On macOS a program of that name is there to say that Java is not.
         is_met: || succeeds("java", &["-version"]),

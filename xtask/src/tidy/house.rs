@@ -8,6 +8,8 @@ use crate::workspace;
 pub(super) struct House {
     pub(super) metadata: Metadata,
     pub(super) files: Vec<File>,
+    /// Every package that any of ours builds on, with its licence.
+    pub(super) licences: Vec<(String, String)>,
 }
 
 pub(super) struct File {
@@ -28,9 +30,12 @@ impl House {
                 });
             }
         }
+        let licences = Metadata::load_with_dependencies()?.packages.into_iter();
+        let licences = licences.map(|one| (one.name, one.license.unwrap_or_default()));
         Ok(Self {
             metadata: Metadata::load()?,
             files,
+            licences: licences.collect(),
         })
     }
 
@@ -57,6 +62,7 @@ impl House {
                 packages: Vec::new(),
             },
             files: files.collect(),
+            licences: Vec::new(),
         }
     }
 }

@@ -42,7 +42,7 @@ fn invariants(house: &House, models: &[Model], choose: fn(&Model) -> bool) -> BT
         let Some(config) = house.file(&format!("spec/{}", model.config)) else {
             continue;
         };
-        let invariants = config::invariants(&config.text);
+        let invariants = config::checked(&config.text);
         for invariant in invariants.into_iter().filter(|name| name != "TypeOK") {
             let module = home(house, &model.module, &invariant);
             names.insert(format!("{module}!{invariant}"));

@@ -1,13 +1,13 @@
 //! What a TLC configuration file says, as far as we must know it.
 
-/// Names under `INVARIANT` or `INVARIANTS`, in their order.
-pub(crate) fn invariants(text: &str) -> Vec<String> {
+/// Names of the invariants and properties that TLC is told to check, in their order.
+pub(crate) fn checked(text: &str) -> Vec<String> {
     let mut names = Vec::new();
-    let mut in_invariants = false;
+    let mut is_checked = false;
     for word in words(text) {
         if is_keyword(word) {
-            in_invariants = matches!(word, "INVARIANT" | "INVARIANTS");
-        } else if in_invariants {
+            is_checked = CHECKED.contains(&word);
+        } else if is_checked {
             names.push(word.to_owned());
         }
     }
@@ -25,6 +25,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .map(|line| line.split_once("\\*").map_or(line, |(before, _)| before))
         .flat_map(str::split_whitespace)
 }
+
+const CHECKED: &[&str] = &["INVARIANT", "INVARIANTS", "PROPERTY", "PROPERTIES"];
 
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
@@ -55,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invariants_are_found_in_every_spelling() {
+    fn what_is_checked_is_found_in_every_spelling() {
         let text = "\\* INVARIANT NotThis\nCONSTANTS N = 2\nINVARIANT TypeOK Bound \\* and why\n\
-                    (* INVARIANT NorThis *) INVARIANTS\n  Reached\nNEXT Next\n";
-        assert_eq!(invariants(text), ["TypeOK", "Bound", "Reached"]);
+                    (* INVARIANT NorThis *) INVARIANTS\n  Reached\nNEXT Next\nPROPERTY Grows\n";
+        assert_eq!(checked(text), ["TypeOK", "Bound", "Reached", "Grows"]);
     }
 
     #[test]
     fn a_configuration_may_have_none() {
-        assert!(invariants("INIT Init\nNEXT Next\n").is_empty());
+        assert!(checked("INIT Init\nNEXT Next\n").is_empty());
     }
 }

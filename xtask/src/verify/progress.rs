@@ -53,10 +53,9 @@ impl Progress {
         let clear = if self.is_live { "\r\x1b[2K" } else { "" };
         let (done, total) = (state.done, self.total);
         eprintln!(
-            "{clear}[{done}/{total}] {} {} {}: {} ({})",
+            "{clear}[{done}/{total}] {} {}: {} ({})",
             row.source.shown(),
-            row.model,
-            row.constants,
+            row.id,
             row.verdict(),
             row.time()
         );

@@ -1,4 +1,4 @@
-//! What was checked, as a table for people and as JSON for programs.
+//! What was checked, row by row, and as JSON for programs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -59,42 +59,6 @@ impl Checked {
     }
 }
 
-/// The table, columns aligned.
-pub(super) fn table(rows: &[Checked]) -> String {
-    let header = ["", "model", "constants", "states", "verdict", "time"].map(str::to_owned);
-    let cells: Vec<_> = std::iter::once(header)
-        .chain(rows.iter().map(cells))
-        .collect();
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        cells
-            .iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    });
-    let lines = cells.iter().map(|row| {
-        let columns = row.iter().zip(widths).enumerate();
-        let padded = columns.map(|(column, (cell, width))| match column {
-            // Numbers and times are compared by their last digits.
-            3 | 5 => format!("{cell:>width$}"),
-            _ => format!("{cell:<width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn cells(row: &Checked) -> [String; 6] {
-    [
-        row.source.shown().to_owned(),
-        row.model.clone(),
-        row.constants.clone(),
-        row.states.map_or_else(|| "-".to_owned(), grouped),
-        row.verdict(),
-        row.time(),
-    ]
-}
-
 /// `3,712,044`
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -135,28 +99,5 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(3_712_044), "3,712,044");
-    }
-
-    #[test]
-    fn a_surprise_is_shown_in_place_of_the_claim() {
-        let row = Checked {
-            source: Source::Tlc,
-            id: "a".to_owned(),
-            model: "Leasing".to_owned(),
-            constants: "N=2".to_owned(),
-            claim: "limit holds".to_owned(),
-            expect: Expect::Holds,
-            surprise: Some("6 states, recorded are 7\nmore".to_owned()),
-            states: Some(6),
-            max: None,
-            seconds: 0.5,
-            trace: Vec::new(),
-        };
-        let table = table(&[row]);
-        let last = table.lines().last().unwrap_or_default();
-        assert_eq!(
-            last,
-            "TLC  Leasing  N=2             6  SURPRISE: 6 states, recorded are 7  0.5 s"
-        );
     }
 }
