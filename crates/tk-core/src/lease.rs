@@ -52,6 +52,24 @@ impl Tag {
     pub const fn amount(&self) -> u64 {
         self.amount
     }
+
+    /// Hands up to `amount` unspent units of the grant back to `state`, and returns how many it took.
+    ///
+    /// This is the one rule of every store; the store supplies the state's present `incarnation`.
+    pub fn give_back<S: Strategy>(
+        &self,
+        strategy: &S,
+        state: &mut S::State,
+        now: Timestamp,
+        incarnation: u64,
+        amount: u64,
+    ) -> u64 {
+        let amount = amount.min(self.amount);
+        if incarnation != self.incarnation || amount == 0 {
+            return 0;
+        }
+        strategy.give_back(state, now, self.mark, amount)
+    }
 }
 
 /// Units that a store has charged ahead of their use.

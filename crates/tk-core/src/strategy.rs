@@ -71,7 +71,9 @@ use crate::{Decision, Error, Mark, Timestamp};
 ///
 /// # Contract
 ///
-/// - `decide` writes `state` only if it allows and `cost > 0`.
+/// - `decide` writes `state` only if `cost > 0`, and it allows or the state was written under another
+///   [scale](Strategy::same_scale). A denial charges nothing, but keeps the state that it was computed from: units used under a slower
+///   rate count as used when the new rate was first applied, and drain at the new rate from then on.
 /// - A state equal to `Default` is always valid, and so is a state written under another strategy of the same type: see
 ///   [`Strategy::same_scale`].
 /// - Time that runs backwards frees nothing.

@@ -154,36 +154,65 @@ impl Subjects for PureSubjects {
     }
 }
 
+/// One of the five strategies.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the variants are the strategies")]
+#[non_exhaustive]
+pub enum AnyStrategy {
+    Gcra(Gcra),
+    TokenBucket(TokenBucket),
+    FixedWindow(FixedWindow),
+    SlidingWindow(SlidingWindow),
+    SlidingWindowLog(SlidingWindowLog),
+}
+
 impl Params {
-    /// A subject for these parameters.
+    /// The strategy with these parameters.
     ///
     /// # Errors
     ///
     /// [`ConfigError`] if a parameter is out of range.
-    pub fn subject(&self, subjects: &mut impl Subjects) -> Result<Box<dyn Subject>, ConfigError> {
+    pub fn build(&self) -> Result<AnyStrategy, ConfigError> {
         let span = Duration::from_micros;
         Ok(match *self {
             Self::Gcra {
                 limit,
                 period,
                 burst,
-            } => subjects.of(Gcra::new(limit, span(period))?.burst(burst)?),
+            } => AnyStrategy::Gcra(Gcra::new(limit, span(period))?.burst(burst)?),
             Self::TokenBucket {
                 capacity,
                 refill,
                 period,
-            } => subjects.of(TokenBucket::new(capacity, refill, span(period))?),
+            } => AnyStrategy::TokenBucket(TokenBucket::new(capacity, refill, span(period))?),
             Self::FixedWindow { limit, window } => {
-                subjects.of(FixedWindow::new(limit, span(window))?)
+                AnyStrategy::FixedWindow(FixedWindow::new(limit, span(window))?)
             }
             Self::SlidingWindow {
                 limit,
                 window,
                 buckets,
-            } => subjects.of(SlidingWindow::new(limit, span(window))?.buckets(buckets)?),
+            } => AnyStrategy::SlidingWindow(
+                SlidingWindow::new(limit, span(window))?.buckets(buckets)?,
+            ),
             Self::SlidingWindowLog { limit, window } => {
-                subjects.of(SlidingWindowLog::new(limit, span(window))?)
+                AnyStrategy::SlidingWindowLog(SlidingWindowLog::new(limit, span(window))?)
             }
+        })
+    }
+
+    /// A subject for these parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if a parameter is out of range.
+    pub fn subject(&self, subjects: &mut impl Subjects) -> Result<Box<dyn Subject>, ConfigError> {
+        Ok(match self.build()? {
+            AnyStrategy::Gcra(strategy) => subjects.of(strategy),
+            AnyStrategy::TokenBucket(strategy) => subjects.of(strategy),
+            AnyStrategy::FixedWindow(strategy) => subjects.of(strategy),
+            AnyStrategy::SlidingWindow(strategy) => subjects.of(strategy),
+            AnyStrategy::SlidingWindowLog(strategy) => subjects.of(strategy),
         })
     }
 }

@@ -85,7 +85,7 @@ impl FixedWindow {
             return self.converted(state, now);
         }
         let start = now - now % self.window;
-        if start > state.start {
+        if start > state.start || state.used == 0 {
             (start, 0)
         } else {
             (state.start, state.used)
@@ -114,9 +114,9 @@ impl Strategy for FixedWindow {
         let (start, used) = self.current(state, now);
         let end = start.saturating_add(self.window);
         let allowed = cost == 0 || cost <= self.limit.saturating_sub(used);
-        let mut after = used;
-        if allowed && cost > 0 {
-            after += cost;
+        let after = if allowed { used + cost } else { used };
+        // A denial keeps what a change of window made of the state, or its retry time would start anew with each call.
+        if cost > 0 && (allowed || state.window != self.window) {
             *state = FixedWindowState {
                 start,
                 used: after,

@@ -140,7 +140,7 @@ impl SlidingWindow {
     /// `now`, or the start of the newest slice if that is later.
     fn effective(&self, state: &SlidingWindowState, now: Timestamp) -> Position {
         let position = self.at(now);
-        let behind = !state.counts.is_empty() && state.newest > position.slice;
+        let behind = state.newest > position.slice && state.counts.iter().any(|&count| count > 0);
         if behind {
             Position {
                 slice: state.newest,
@@ -252,7 +252,7 @@ impl SlidingWindowState {
         }
     }
 
-    /// Adds units to `slice`, which is not older than the newest.
+    /// Adds units to `slice`, which is older than the newest only if the ring holds nothing.
     fn add(&mut self, rule: &SlidingWindow, slice: u64, units: u64) {
         if self.counts.is_empty() {
             let counts = vec![0; rule.buckets as usize + 1];
@@ -264,12 +264,13 @@ impl SlidingWindowState {
             };
         }
         let slots = self.counts.len() as u64;
-        if slice - self.newest >= slots {
-            self.counts.fill(0);
-        } else {
-            for passed in self.newest + 1..=slice {
-                self.counts[(passed % slots) as usize] = 0;
+        match slice.checked_sub(self.newest) {
+            Some(passed) if passed < slots => {
+                for slice in (0..passed).map(|back| slice - back) {
+                    self.counts[(slice % slots) as usize] = 0;
+                }
             }
+            _ => self.counts.fill(0),
         }
         self.newest = slice;
         self.counts[(slice % slots) as usize] += units;
@@ -287,7 +288,8 @@ impl Strategy for SlidingWindow {
         if !state.counts.is_empty() && !self.same_as(state) {
             let mut converted = self.converted(state, now);
             let decision = self.decide(&mut converted, now, cost);
-            if decision.allowed && cost > 0 {
+            // Also if denied, or the retry time would start anew with each call.
+            if cost > 0 {
                 *state = converted;
             }
             return decision;

@@ -267,7 +267,8 @@ impl Strategy for SlidingWindowLog {
         if !self.in_scale(state) {
             let mut converted = self.converted(state, now);
             let decision = self.decide(&mut converted, now, cost);
-            if decision.allowed && cost > 0 {
+            // Also if denied, or the retry time would start anew with each call.
+            if cost > 0 {
                 *state = converted;
             }
             return decision;

@@ -116,7 +116,8 @@ impl TatRule {
             let debt = u128::from(lead) * u128::from(q) + u128::from(fraction);
             weigh(debt, cost.into(), self.capacity.into(), p.into(), q.into())
         };
-        if verdict.allowed && cost > 0 {
+        // A denial keeps what a change of rate made of the state, or its retry time would start anew with each call.
+        if cost > 0 && (verdict.allowed || state.emission != self.emission) {
             let micros = now.as_micros() + verdict.lead;
             *state = TatState {
                 micros,
