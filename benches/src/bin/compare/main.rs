@@ -1,0 +1,3 @@
+//! Compares this store with its peers.
+
+fn main() {}

@@ -1,0 +1,98 @@
+//! Keys that nobody misses go away, a few per call.
+//!
+//! A key whose state decides like a new one's takes a slot for nothing. No thread looks for such keys and no call looks for
+//! many: now and then a call examines a handful of slots next to a cursor. While it finds something, the calls
+//! after it do so too, so a table full of stale keys empties about as fast as it is used; while it finds nothing,
+//! looking costs next to nothing.
+//!
+//! A call never removes the key that it is about. Otherwise a clock that stepped back between two checks of a
+//! key could open its limit early.
+
+use tk_core::{Fingerprint, Strategy};
+
+use super::{Call, Shard};
+use crate::word::Word;
+
+/// Slots examined at a time; 16 lie in eight adjacent cache lines, which are fetched together.
+const HANDFUL: usize = 16;
+/// Calls between two looks that found nothing.
+const REST: u32 = 31;
+
+/// Where the search for stale keys stands.
+#[derive(Debug, Default)]
+pub(crate) struct Sweep {
+    cursor: usize,
+    /// Calls until the next look.
+    rest: u32,
+}
+
+/// What a look found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swept {
+    pub(crate) removed: usize,
+    /// The last slot has been seen; the next look begins anew.
+    pub(crate) done: bool,
+}
+
+impl<S: Strategy> Shard<S> {
+    /// Counts a call for the key `spared`, and looks for stale keys if it is time to. Answers whether it was.
+    #[inline]
+    pub(crate) fn pace(&mut self, call: &Call<'_, S>, spared: Fingerprint) -> bool {
+        if let Some(rest) = self.sweep.rest.checked_sub(1) {
+            self.sweep.rest = rest;
+            return false;
+        }
+        self.look(call, spared);
+        true
+    }
+
+    #[cold]
+    fn look(&mut self, call: &Call<'_, S>, spared: Fingerprint) {
+        let swept = self.sweep(call, spared);
+        self.sweep.rest = if swept.removed > 0 { 0 } else { REST };
+    }
+
+    /// Examines a handful of slots and removes the stale keys among them, `spared` excepted.
+    pub(crate) fn sweep(&mut self, call: &Call<'_, S>, spared: Fingerprint) -> Swept {
+        self.newest = self.newest.max(call.now);
+        let mut removed = 0;
+        for _ in 0..HANDFUL {
+            let at = self.sweep.cursor;
+            if at >= self.table.capacity() {
+                self.sweep.cursor = 0;
+                return Swept {
+                    removed,
+                    done: true,
+                };
+            }
+            match self.table.get(at) {
+                Some((bits, word)) if bits != spared.bits() && self.is_stale(call, word) => {
+                    // Another key may have moved into this slot, so the cursor stays.
+                    self.remove(call.common, at);
+                    removed += 1;
+                }
+                _ => self.sweep.cursor += 1,
+            }
+        }
+        Swept {
+            removed,
+            done: false,
+        }
+    }
+
+    #[inline]
+    fn is_stale(&self, call: &Call<'_, S>, word: Word) -> bool {
+        let generations = &call.common.generations;
+        if let Some(index) = word.slab_index() {
+            let entry = self.slab.get(index);
+            return entry.is_some_and(|entry| entry.is_fresh(generations, self.newest));
+        }
+        // The caller's own strategy says it best; it is also at hand.
+        let packer = if word.generation() == call.generation {
+            Some(call.strategy)
+        } else {
+            generations.get(word.generation())
+        };
+        packer.is_some_and(|packer| packer.is_fresh(&packer.unpack(word.state()), self.newest))
+    }
+}
