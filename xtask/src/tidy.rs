@@ -8,6 +8,7 @@ mod commands;
 mod crate_map;
 mod house;
 mod layering;
+mod lengths;
 mod licences;
 mod links;
 mod manifests;
@@ -34,6 +35,7 @@ const RULES: &[Rule] = &[
     ("layering", layering::findings),
     ("manifests", manifests::findings),
     ("modules", modules::findings),
+    ("lengths", lengths::findings),
     ("words", words::findings),
     ("licences", licences::findings),
     ("changelog", changelog::findings),

@@ -27,7 +27,7 @@ use clap::Args;
 
 use crate::stopwatch::{self, Stopwatch};
 use crate::workspace;
-use models::{Model, Tier};
+use models::{Model, RecordedTwin, Tier};
 use progress::Progress;
 use report::Checked;
 
@@ -136,10 +136,12 @@ fn run_twins(options: &Options) -> Result<Vec<Checked>> {
         }
         bail!("twins are recorded, but the package tk-spec has no binary of that name");
     }
-    let wanted = recorded
-        .iter()
-        .filter(|twin| options.wants(&twin.id, &twin.model, twin.tier));
-    let progress = Progress::new(wanted.count());
+    let is_wanted = |twin: &&RecordedTwin| options.wants(&twin.id, &twin.model, twin.tier);
+    let wanted = recorded.iter().filter(is_wanted).count();
+    if wanted == 0 && options.only.is_some() {
+        return Ok(Vec::new());
+    }
+    let progress = Progress::new(wanted);
     let rows = twins::check(&recorded, options.tier(), |row| progress.done(row))?;
     let is_wanted = |row: &Checked| options.wants(&row.id, &row.model, Tier::Ci);
     Ok(rows.into_iter().filter(is_wanted).collect())
