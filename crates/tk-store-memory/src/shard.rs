@@ -7,7 +7,7 @@
 mod sweep;
 mod update;
 
-pub(crate) use update::Outcome;
+pub(crate) use update::{Outcome, Wrote};
 
 use sweep::Sweep;
 

@@ -41,13 +41,19 @@ impl<S: Strategy> Writer<S> {
         }
     }
 
+    /// Whether `strategy`, whose number is `generation`, is of the same scale.
+    pub(crate) fn is_that_of(&self, strategy: &S, generation: Generation) -> bool {
+        match self {
+            Self::Registered(mine) => *mine == generation,
+            Self::Own(mine) => {
+                generation == Generation::UNREGISTERED && mine.same_scale(strategy)
+            }
+        }
+    }
+
     /// Becomes the one for `strategy`, without allocating if it is that already.
     pub(crate) fn become_that_of(&mut self, strategy: &S, generation: Generation) {
-        let same = match self {
-            Self::Registered(mine) => *mine == generation,
-            Self::Own(mine) => generation == Generation::UNREGISTERED && mine.same_scale(strategy),
-        };
-        if !same {
+        if !self.is_that_of(strategy, generation) {
             *self = Self::new(strategy, generation);
         }
     }

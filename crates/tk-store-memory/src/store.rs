@@ -13,7 +13,7 @@ use crate::{
     full::denial,
     generations::Generations,
     population::Population,
-    shard::{Call, Common, Full, Outcome, Shard},
+    shard::{Call, Common, Full, Outcome, Shard, Wrote},
     sync::{AtomicUsize, Mutex, Ordering},
     word::Incarnation,
 };
@@ -152,10 +152,8 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     fn decide(&self, call: &Call<'_, S>, fingerprint: Fingerprint, cost: u64) -> Decision {
         let charge = |state: &mut S::State, _: Incarnation| {
             let answer = call.strategy.decide(state, call.now, cost);
-            Outcome {
-                answer,
-                wrote: answer.allowed && cost > 0,
-            }
+            let wrote = Wrote::decided(answer.allowed, cost);
+            Outcome { answer, wrote }
         };
         match self.update(call, fingerprint, charge) {
             Ok(decision) => decision,
@@ -287,7 +285,8 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         let call = self.call(strategy);
         let charge = |state: &mut S::State, life: Incarnation| {
             let answer = Grant::charge(strategy, state, call.now, want, at_least, life.value());
-            let wrote = matches!(&answer, Ok(grant) if grant.amount > 0);
+            let granted = matches!(&answer, Ok(grant) if grant.amount > 0);
+            let wrote = Wrote::decided(granted, at_least.max(1));
             Outcome { answer, wrote }
         };
         let deny = |now| {
@@ -312,17 +311,12 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     ) -> Result<u64, Error> {
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
-        let amount = amount.min(tag.amount());
         let take = |state: &mut S::State, life: Incarnation| {
-            let answer = if life.is_named_by(tag.incarnation()) {
-                strategy.give_back(state, call.now, tag.mark(), amount)
-            } else {
-                0
-            };
-            Outcome {
-                answer,
-                wrote: answer > 0,
-            }
+            let named = life.is_named_by(tag.incarnation());
+            let life = if named { tag.incarnation() } else { life.value() };
+            let answer = tag.give_back(strategy, state, call.now, life, amount);
+            let wrote = if answer > 0 { Wrote::Yes } else { Wrote::No };
+            Outcome { answer, wrote }
         };
         let applied = self.update(&call, fingerprint, take).unwrap_or(0);
         if applied > 0 || self.when_full != WhenFull::SharedOverflow {

@@ -9,12 +9,41 @@ use crate::{
     word::{Incarnation, Word},
 };
 
-/// What an action did to the state that it was given.
+/// What an action answers, and what it did to the state that it was given.
 #[derive(Debug)]
 pub(crate) struct Outcome<R> {
     pub(crate) answer: R,
-    /// Whether the state must be stored. If not, it must be as it was.
-    pub(crate) wrote: bool,
+    pub(crate) wrote: Wrote,
+}
+
+/// Whether an action wrote the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrote {
+    Yes,
+    /// Only if the state was of another scale: then it is now of the caller's.
+    Conversion,
+    No,
+}
+
+impl Wrote {
+    /// What `Strategy::decide` does for `cost`.
+    #[inline]
+    pub(crate) const fn decided(allowed: bool, cost: u64) -> Self {
+        match (allowed, cost) {
+            (_, 0) => Self::No,
+            (true, _) => Self::Yes,
+            (false, _) => Self::Conversion,
+        }
+    }
+
+    #[inline]
+    const fn is_kept(self, converted: bool) -> bool {
+        match self {
+            Self::Yes => true,
+            Self::Conversion => converted,
+            Self::No => false,
+        }
+    }
 }
 
 impl<S: Strategy> Shard<S> {
@@ -37,13 +66,12 @@ impl<S: Strategy> Shard<S> {
         if let Some(index) = word.slab_index() {
             return Ok(self.update_slab(call, at, index, act));
         }
+        let native = word.generation() == call.generation;
         let mut state = unpacked(call, word);
         let outcome = act(&mut state, word.incarnation());
-        if outcome.wrote {
+        if outcome.wrote.is_kept(!native) {
             match call.strategy.pack(&state) {
-                Some(packed) if word.generation() == call.generation => {
-                    self.table.set(at, word.with_state(packed));
-                }
+                Some(packed) if native => self.table.set(at, word.with_state(packed)),
                 packed => self.restyle(call, (at, fingerprint), word.incarnation(), state, packed),
             }
         }
@@ -61,7 +89,7 @@ impl<S: Strategy> Shard<S> {
         let incarnation = Incarnation::full(self.lives.wrapping_add(1));
         let mut state = S::State::default();
         let outcome = act(&mut state, incarnation);
-        if !outcome.wrote {
+        if outcome.wrote != Wrote::Yes {
             return Ok(outcome.answer);
         }
         let exempt = fingerprint == call.common.overflow;
@@ -86,8 +114,9 @@ impl<S: Strategy> Shard<S> {
             // Words and entries come and go together, so this is unreachable; it decides like a new key.
             return act(&mut S::State::default(), Incarnation::full(0)).answer;
         };
+        let converted = !entry.writer.is_that_of(call.strategy, call.generation);
         let outcome = act(&mut entry.state, entry.incarnation);
-        if outcome.wrote {
+        if outcome.wrote.is_kept(converted) {
             match call.packed(&entry.state) {
                 Some(packed) => {
                     let word = Word::packed(packed, call.generation, entry.incarnation);
