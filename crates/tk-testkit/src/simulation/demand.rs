@@ -1,0 +1,47 @@
+//! How much is asked of a node, and when that changes.
+
+use super::plan::Plan;
+use crate::Random;
+
+/// What a node lives through for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Idle,
+    /// A request about every so many microseconds.
+    Every(u64),
+}
+
+impl Phase {
+    /// From nothing at all to twice the whole limit at this node alone.
+    pub(super) fn draw(random: &mut Random, plan: &Plan) -> Self {
+        if plan.is_hungry {
+            return Self::Every(plan.window * plan.nodes / (3 * plan.limit));
+        }
+        let per_window = match random.within(0, 9) {
+            0..=2 => return Self::Idle,
+            3..=5 => random.within(1, plan.limit),
+            6 => 1,
+            _ => 2 * plan.limit,
+        };
+        Self::Every((plan.window / per_window).max(1))
+    }
+
+    /// When the phase ends: at any time, or close to an edge, which is where a fleet can go wrong.
+    pub(super) fn end(random: &mut Random, plan: &Plan, now: u64) -> u64 {
+        let window = plan.window;
+        if random.chance(40) {
+            return now + random.within(window / 10, 2 * window);
+        }
+        let edge = (now / window + random.within(1, 2)) * window;
+        let around = random.within(0, window / 10);
+        (edge + around).saturating_sub(window / 20).max(now + 1)
+    }
+
+    /// The time until the next request; `None` if there is none in this phase.
+    pub(super) fn gap(&self, random: &mut Random) -> Option<u64> {
+        match self {
+            Self::Idle => None,
+            Self::Every(mean) => Some(random.within(1, 2 * mean)),
+        }
+    }
+}
