@@ -1,1 +1,5 @@
 //! Being written.
+
+#![forbid(unsafe_code)]
+
+mod shares;

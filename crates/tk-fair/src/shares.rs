@@ -1,0 +1,537 @@
+//! The rule of fair shares, without clock or lock: who is admitted out of a budget.
+//!
+//! The crate's documentation argues why it is fair. Here is the rule, and how it is computed in few steps.
+//!
+//! Everyone active is in `waiting`, ordered by the level of a first cost. It outlives windows. Whoever was served in the present window is
+//! hidden there and stands in `served` by the level of the next cost; that tree is dropped when the window
+//! ends. Both together are always everyone active in order of what is due next.
+
+mod level;
+mod slab;
+mod tenants;
+mod tree;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod twin;
+
+use level::Level;
+use tenants::{Line, Tenant, Tenants};
+use tree::{Item, Key, Standing, Sums, Tree};
+
+/// Tenants that one call may find idle. Each costs about a microsecond at a million tenants.
+const EXPIRIES: usize = 256;
+
+/// Records that one call may forget.
+const FORGOTTEN: usize = 4;
+
+/// What a request gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is charged.
+    Admitted,
+    /// The budget is used up but for less than the cost; `short` is missing.
+    Exhausted { short: u64 },
+    /// What is left is kept for others, who are ahead; `short` more would do. Nothing changes before `until`, if nobody asks.
+    Kept { short: u64, until: u64 },
+    /// There is no room for another tenant, and will not be before `until`.
+    Full { until: u64 },
+    /// A tenant of weight zero gets nothing.
+    Weightless,
+}
+
+/// A request for some of the budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    pub(crate) tenant: u128,
+    pub(crate) weight: u32,
+    pub(crate) cost: u64,
+    pub(crate) now: u64,
+}
+
+/// What a tenant has and had, for decisions and statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standings {
+    pub(crate) weight: u32,
+    pub(crate) used: u64,
+    pub(crate) active: bool,
+    pub(crate) early: bool,
+}
+
+/// One budget and those who share it.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    idle_after: u64,
+    /// How long a record is kept at least after its tenant asked, so that it keeps its turn.
+    keep_for: u64,
+    max_tenants: usize,
+    /// Counts windows.
+    epoch: u64,
+    /// Counts how often everyone was found idle at once.
+    life: u64,
+    /// Counts how often the window's sum of weights was begun afresh.
+    count: u64,
+    /// The newest instant seen.
+    latest: u64,
+    budget: u64,
+    used: u64,
+    /// The sum of the weights of all who were active in this window.
+    weight: u64,
+    /// The level that the budget allows to everyone: `budget / weight`.
+    fair: Level,
+    turns: u64,
+    tenants: Tenants,
+    active: Line,
+    idle: Line,
+    waiting: Tree,
+    served: Tree,
+}
+
+impl Shares {
+    pub(crate) fn new(idle_after: u64, keep_for: u64, max_tenants: usize) -> Self {
+        Self {
+            idle_after,
+            keep_for,
+            max_tenants,
+            epoch: 1,
+            life: 1,
+            count: 1,
+            latest: 0,
+            budget: 0,
+            used: 0,
+            weight: 0,
+            fair: Level::default(),
+            turns: 0,
+            tenants: Tenants::new(),
+            active: Line::EMPTY,
+            idle: Line::EMPTY,
+            waiting: Tree::new(),
+            served: Tree::new(),
+        }
+    }
+
+    /// Begins a window at `start` with a new budget. Whoever is active then is early in it.
+    pub(crate) fn roll(&mut self, start: u64, budget: u64) {
+        self.expire(start);
+        self.epoch += 1;
+        self.budget = budget;
+        self.used = 0;
+        self.served.clear();
+        self.count += 1;
+        self.weight = self.waiting.weight();
+        self.find_fair_level();
+    }
+
+    /// Adds to the budget of this window.
+    pub(crate) fn add(&mut self, amount: u64) {
+        self.budget += amount;
+        self.find_fair_level();
+    }
+
+    /// Takes back up to `amount` of the budget that nobody has used; returns how much it took.
+    pub(crate) fn withdraw(&mut self, amount: u64) -> u64 {
+        let taken = amount.min(self.budget - self.used);
+        self.budget -= taken;
+        self.find_fair_level();
+        taken
+    }
+
+    /// Decides on a request, and charges it if the answer is yes.
+    pub(crate) fn ask(&mut self, ask: &Ask) -> Verdict {
+        let now = ask.now.max(self.latest);
+        self.latest = now;
+        self.expire(now);
+        self.forget(now);
+        if ask.weight == 0 {
+            self.leave(ask.tenant);
+            return Verdict::Weightless;
+        }
+        let Some(place) = self.record(ask.tenant) else {
+            return Verdict::Full {
+                until: self.next_expiry(None),
+            };
+        };
+        self.appear(place, ask.weight, ask.cost, now);
+        self.decide(place)
+    }
+
+    /// Forgets a tenant. What it used stays used.
+    pub(crate) fn leave(&mut self, tenant: u128) {
+        let Some(place) = self.tenants.find(tenant) else {
+            return;
+        };
+        if self.is_active(&self.tenants[place]) {
+            self.retire(place);
+        }
+        self.tenants.leave(&mut self.idle, place);
+        self.tenants.remove(place);
+    }
+
+    pub(crate) const fn budget(&self) -> u64 {
+        self.budget
+    }
+
+    pub(crate) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The sum of the weights of all who were active in this window.
+    pub(crate) const fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// The sum of the weights of all who are active, and when that may next fall.
+    pub(crate) fn active_weight(&mut self, now: u64) -> u64 {
+        self.expire(now.max(self.latest));
+        self.waiting.weight()
+    }
+
+    /// How long a tenant stays active without asking.
+    pub(crate) const fn idle_after(&self) -> u64 {
+        self.idle_after
+    }
+
+    pub(crate) fn tenant(&self, tenant: u128) -> Standings {
+        let place = self.tenants.find(tenant);
+        place.map_or_else(Standings::default, |place| {
+            self.standings(&self.tenants[place])
+        })
+    }
+
+    /// Everyone known, whoever has not asked longest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u128, Standings)> {
+        let idle = self.tenants.iter(&self.idle);
+        let known = idle.chain(self.tenants.iter(&self.active));
+        known.map(|(id, tenant)| (id, self.standings(tenant)))
+    }
+
+    fn standings(&self, tenant: &Tenant) -> Standings {
+        let active = self.is_active(tenant) && tenant.asked + self.idle_after > self.latest;
+        Standings {
+            weight: tenant.weight,
+            used: self.used_by(tenant),
+            active,
+            early: active && tenant.late_epoch != self.epoch,
+        }
+    }
+
+    /// The rule of admission. The tenant is active and its weight and cost are up to date.
+    fn decide(&mut self, place: u32) -> Verdict {
+        let tenant = self.tenants[place];
+        let left = self.budget - self.used;
+        let Some(spare) = left.checked_sub(tenant.cost) else {
+            let short = tenant.cost - left;
+            return Verdict::Exhausted { short };
+        };
+        let early = tenant.late_epoch != self.epoch;
+        let promised = self.due(&tenant).level <= self.fair;
+        if early && promised {
+            self.charge(place);
+            return Verdict::Admitted;
+        }
+        let (need, used) = if promised {
+            self.kept_from_newcomer(&tenant, left)
+        } else {
+            self.kept_for_those_ahead(&tenant, left)
+        };
+        let have = u128::from(spare) + u128::from(used);
+        if need > have {
+            return Verdict::Kept {
+                short: u64::try_from(need - have).unwrap_or(u64::MAX),
+                until: self.next_expiry(Some(place)),
+            };
+        }
+        self.take_turn(place);
+        self.charge(place);
+        Verdict::Admitted
+    }
+
+    /// Everyone ahead may still rise to the level that the request would reach: to what use that comes, and what they used so far.
+    fn kept_for_those_ahead(&self, tenant: &Tenant, left: u64) -> (u128, u64) {
+        let Sums { early, late } = self.ahead(&self.due(tenant), left);
+        let need = self.used_at_level(early.weight + late.weight, tenant);
+        (need, early.used + late.used)
+    }
+
+    /// Below the fair level, where a newcomer competes only for what is not promised: the early may rise to the fair level,
+    /// newcomers ahead to the level that the request would reach.
+    fn kept_from_newcomer(&self, tenant: &Tenant, left: u64) -> (u128, u64) {
+        let end = Key {
+            level: self.fair,
+            turn: u64::MAX,
+        };
+        let early = self.ahead(&end, left).early;
+        let late = self.ahead(&self.due(tenant), left).late;
+        let promised =
+            (u128::from(early.weight) * u128::from(self.budget)).div_ceil(u128::from(self.weight));
+        let need = promised + self.used_at_level(late.weight, tenant);
+        (need, early.used + late.used)
+    }
+
+    /// What `weight` uses at the level to which the tenant's next cost would take it.
+    fn used_at_level(&self, weight: u64, tenant: &Tenant) -> u128 {
+        let units = self.used_by(tenant) + tenant.cost;
+        (u128::from(weight) * u128::from(units)).div_ceil(u128::from(tenant.weight))
+    }
+
+    fn ahead(&self, bound: &Key, fits: u64) -> Sums {
+        let mut sums = self.waiting.ahead(bound, fits, self.epoch);
+        sums.add(&self.served.ahead(bound, fits, self.epoch));
+        sums
+    }
+
+    fn charge(&mut self, place: u32) {
+        let tenant = self.tenants[place];
+        let used = self.used_by(&tenant);
+        if used == 0 {
+            self.waiting.hide(self.first_due(&tenant), self.epoch);
+        } else {
+            self.served.remove(self.due(&tenant), self.epoch);
+        }
+        self.used += tenant.cost;
+        let record = &mut self.tenants[place];
+        record.used = used + tenant.cost;
+        record.used_epoch = self.epoch;
+        self.enter_served(place);
+    }
+
+    /// Goes to the end among equals: it is about to have something beyond what was promised.
+    fn take_turn(&mut self, place: u32) {
+        self.exit(place);
+        self.turns += 1;
+        self.tenants[place].turn = self.turns;
+        self.enter(place);
+    }
+
+    /// The record of a tenant, a new one if need be; none if all places are taken by the active.
+    fn record(&mut self, tenant: u128) -> Option<u32> {
+        if let Some(place) = self.tenants.find(tenant) {
+            return Some(place);
+        }
+        if self.tenants.len() >= self.max_tenants {
+            let place = self.idle.first()?;
+            self.tenants.leave(&mut self.idle, place);
+            self.tenants.remove(place);
+        }
+        let place = self.tenants.insert(tenant);
+        self.turns += 1;
+        self.tenants[place].turn = self.turns;
+        self.tenants.join(&mut self.idle, place);
+        Some(place)
+    }
+
+    /// Notes that a tenant asks, and brings its weight and cost up to date.
+    fn appear(&mut self, place: u32, weight: u32, cost: u64, now: u64) {
+        let tenant = self.tenants[place];
+        let active = self.is_active(&tenant);
+        if active {
+            self.tenants.leave(&mut self.active, place);
+            if tenant.weight != weight || tenant.cost != cost {
+                self.exit(place);
+                self.reweigh(place, weight);
+                self.tenants[place].cost = cost;
+                self.enter(place);
+            }
+        } else {
+            self.tenants.leave(&mut self.idle, place);
+            let record = &mut self.tenants[place];
+            record.life = self.life;
+            record.weight = weight;
+            record.cost = cost;
+            self.come_late(place);
+            self.enter(place);
+        }
+        self.tenants.join(&mut self.active, place);
+        self.tenants[place].asked = now;
+    }
+
+    /// Another weight takes effect at once, and the promise made under the old one is void for this window.
+    fn reweigh(&mut self, place: u32, weight: u32) {
+        if self.tenants[place].weight != weight {
+            self.count_early(place);
+            self.tenants[place].weight = weight;
+            self.come_late(place);
+        }
+    }
+
+    /// Nothing is promised to a tenant for the rest of the window, and its weight counts in the window's sum.
+    fn come_late(&mut self, place: u32) {
+        let record = &mut self.tenants[place];
+        record.late_epoch = self.epoch;
+        let counted = if record.counted_in == self.count {
+            record.counted
+        } else {
+            0
+        };
+        if record.weight > counted {
+            self.weight += u64::from(record.weight - counted);
+            record.counted = record.weight;
+        }
+        record.counted_in = self.count;
+        self.find_fair_level();
+    }
+
+    /// Notes that the window's sum has the weight of a tenant that is early and will not be.
+    fn count_early(&mut self, place: u32) {
+        let record = &mut self.tenants[place];
+        if record.late_epoch != self.epoch {
+            record.counted = record.weight;
+            record.counted_in = self.count;
+        }
+    }
+
+    /// Finds tenants idle, those first who have been silent longest.
+    fn expire(&mut self, now: u64) {
+        let silent = |tenant: &Tenant| now.saturating_sub(tenant.asked) >= self.idle_after;
+        if self.active.last().is_some_and(|last| silent(&self.tenants[last])) {
+            self.expire_all();
+        }
+        for _ in 0..EXPIRIES {
+            let idle_after = self.idle_after;
+            let first = self.active.first().filter(|first| {
+                now.saturating_sub(self.tenants[*first].asked) >= idle_after
+            });
+            let Some(first) = first else {
+                break;
+            };
+            self.retire(first);
+        }
+    }
+
+    /// Finds everyone idle, in one step.
+    fn expire_all(&mut self) {
+        self.life += 1;
+        self.waiting.clear();
+        self.served.clear();
+        self.tenants.move_all(&mut self.active, &mut self.idle);
+        self.nobody_is_active();
+    }
+
+    /// Moves an active tenant to the idle.
+    fn retire(&mut self, place: u32) {
+        self.exit(place);
+        self.count_early(place);
+        self.tenants[place].life = 0;
+        self.tenants.leave(&mut self.active, place);
+        self.tenants.join(&mut self.idle, place);
+        if self.active.first().is_none() {
+            self.nobody_is_active();
+        }
+    }
+
+    /// Nothing is promised to anybody, so weights are counted afresh.
+    fn nobody_is_active(&mut self) {
+        self.count += 1;
+        self.weight = 0;
+        self.find_fair_level();
+    }
+
+    /// Forgets a few tenants that have not asked for long and have used nothing in this window.
+    fn forget(&mut self, now: u64) {
+        for _ in 0..FORGOTTEN {
+            let Some(place) = self.idle.first() else {
+                return;
+            };
+            let tenant = &self.tenants[place];
+            if self.used_by(tenant) > 0 || now.saturating_sub(tenant.asked) < self.keep_for {
+                return;
+            }
+            self.tenants.leave(&mut self.idle, place);
+            self.tenants.remove(place);
+        }
+    }
+
+    /// When the first reservation ends, other than `asking`'s own; the end of time if there is none.
+    fn next_expiry(&self, asking: Option<u32>) -> u64 {
+        self.active
+            .first()
+            .filter(|first| Some(*first) != asking)
+            .map_or(u64::MAX, |first| {
+                self.tenants[first].asked.saturating_add(self.idle_after)
+            })
+    }
+
+    fn find_fair_level(&mut self) {
+        self.fair = Level::of(self.budget, self.weight);
+    }
+
+    /// Puts an active tenant into the trees.
+    fn enter(&mut self, place: u32) {
+        let tenant = self.tenants[place];
+        let hidden = self.used_by(&tenant) > 0;
+        let item = Item {
+            weight: tenant.weight,
+            standing: if hidden {
+                Standing::Hidden
+            } else {
+                self.standing(&tenant)
+            },
+            used: 0,
+            cost: tenant.cost,
+        };
+        let key = self.first_due(&tenant);
+        self.waiting.insert(key, item, self.epoch);
+        if hidden {
+            self.enter_served(place);
+        }
+    }
+
+    fn enter_served(&mut self, place: u32) {
+        let tenant = self.tenants[place];
+        let item = Item {
+            weight: tenant.weight,
+            standing: self.standing(&tenant),
+            used: tenant.used,
+            cost: tenant.cost,
+        };
+        self.served.insert(self.due(&tenant), item, self.epoch);
+    }
+
+    /// Takes an active tenant out of the trees.
+    fn exit(&mut self, place: u32) {
+        let tenant = self.tenants[place];
+        self.waiting.remove(self.first_due(&tenant), self.epoch);
+        if self.used_by(&tenant) > 0 {
+            self.served.remove(self.due(&tenant), self.epoch);
+        }
+    }
+
+    fn is_active(&self, tenant: &Tenant) -> bool {
+        tenant.life == self.life
+    }
+
+    const fn used_by(&self, tenant: &Tenant) -> u64 {
+        if tenant.used_epoch == self.epoch {
+            tenant.used
+        } else {
+            0
+        }
+    }
+
+    const fn standing(&self, tenant: &Tenant) -> Standing {
+        if tenant.late_epoch == self.epoch {
+            Standing::Late
+        } else {
+            Standing::Early
+        }
+    }
+
+    /// Where a tenant stands in line with its next cost.
+    fn due(&self, tenant: &Tenant) -> Key {
+        Key {
+            level: Level::of(
+                self.used_by(tenant) + tenant.cost,
+                u64::from(tenant.weight),
+            ),
+            turn: tenant.turn,
+        }
+    }
+
+    /// Where it stands while it has used nothing.
+    fn first_due(&self, tenant: &Tenant) -> Key {
+        Key {
+            level: Level::of(tenant.cost, u64::from(tenant.weight)),
+            turn: tenant.turn,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Tenants in the order in which they are due, with the sums that admission needs.
+//!
+//! Deciding on one request takes the sums of weights and of used units over all tenants that are ahead of the one who
+//! asks. This is a B-tree over [`Key`]s whose inner nodes hold those sums for each child, so that one walk
+//! from the root answers. Nodes are wide, since what a walk costs at a million tenants is its cache misses.
+//!
+//! Two things are unusual.
+//!
+//! **A window's marks vanish by themselves.** The tree of the tenants that wait outlives windows, but what it says of a
+//! tenant does not: who joined late and who was served already are facts about one window. Sweeping a million
+//! marks at a window's edge would be a pause of many milliseconds. So every node carries the epoch its marks
+//! were written in, and marks of another epoch read as the state at a window's start: early, and not hidden.
+//!
+//! **Only tenants whose next cost fits count.** Each child also has bounds on the costs below it, so that subtrees where all
+//! fit or none does are taken or skipped whole. Only where fits are mixed, which is when the budget is
+//! nearly used up, does a walk go into both; it visits at most [`VISITS`] nodes and counts what it
+//! has not seen as fitting, which can only refuse.
+
+mod node;
+
+pub(crate) use node::{Item, Key, Standing, Sums};
+
+use super::slab::Slab;
+use node::{Inner, Leaf, Total, WIDTH};
+
+/// The most nodes that one question may visit besides its path from the root.
+const VISITS: u32 = 2_048;
+
+/// Nodes smaller than this look for a neighbour to merge with.
+const SPARSE: usize = WIDTH / 4;
+
+/// Tenants by key.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    leaves: Slab<Leaf>,
+    inners: Slab<Inner>,
+    root: Node,
+}
+
+/// A node's place, and how many levels are below it: none below a leaf.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    place: u32,
+    height: u32,
+}
+
+impl Node {
+    const fn child(self, place: u32) -> Self {
+        let height = self.height - 1;
+        Self { place, height }
+    }
+}
+
+/// A node that was split off to the right, and the least key in it.
+type Split = Option<(Key, u32)>;
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        let mut leaves = Slab::new();
+        let place = leaves.take();
+        Self {
+            leaves,
+            inners: Slab::new(),
+            root: Node { place, height: 0 },
+        }
+    }
+
+    /// Forgets everything, in one step.
+    pub(crate) fn clear(&mut self) {
+        self.leaves.clear();
+        self.inners.clear();
+        self.root = Node {
+            place: self.leaves.take(),
+            height: 0,
+        };
+    }
+
+    /// The sum of all weights, whatever the marks say.
+    pub(crate) fn weight(&self) -> u64 {
+        self.total(self.root).weight
+    }
+
+    /// Puts in `item`. The key must not be there.
+    pub(crate) fn insert(&mut self, key: Key, item: Item, epoch: u64) {
+        let Some((least, right)) = self.insert_at(self.root, key, item, epoch) else {
+            return;
+        };
+        let left = self.root.place;
+        self.root = Node {
+            place: self.inners.take(),
+            height: self.root.height + 1,
+        };
+        self.inners[self.root.place].epoch = epoch;
+        self.adopt(self.root, 0, (Key::default(), left));
+        self.adopt(self.root, 1, (least, right));
+    }
+
+    /// Takes out the item at `key`.
+    pub(crate) fn remove(&mut self, key: Key, epoch: u64) -> Option<Item> {
+        let item = self.remove_at(self.root, key, epoch);
+        while self.root.height > 0 && self.len(self.root) == 1 {
+            let child = self.inners[self.root.place].children[0];
+            self.inners.give(self.root.place);
+            self.root = self.root.child(child);
+        }
+        item
+    }
+
+    /// Leaves the item at `key` where it is and counts it no more in this epoch.
+    pub(crate) fn hide(&mut self, key: Key, epoch: u64) {
+        let Some(item) = self.find(key, epoch) else {
+            return;
+        };
+        let mut node = self.root;
+        while node.height > 0 {
+            let inner = &mut self.inners[node.place];
+            inner.refresh(epoch);
+            let i = inner.child_of(&key);
+            inner.totals[i].sums.discount(&item);
+            node = node.child(inner.children[i]);
+        }
+        let leaf = &mut self.leaves[node.place];
+        leaf.refresh(epoch);
+        if let Ok(at) = leaf.find(&key) {
+            leaf.items[at].standing = Standing::Hidden;
+        }
+    }
+
+    /// The sums over everyone before `bound` whose cost is at most `fits`.
+    pub(crate) fn ahead(&self, bound: &Key, fits: u64, epoch: u64) -> Sums {
+        let mut question = Question {
+            fits,
+            epoch,
+            visits: VISITS,
+            sums: Sums::default(),
+        };
+        let mut node = self.root;
+        while node.height > 0 {
+            let inner = &self.inners[node.place];
+            let path = inner.child_of(bound);
+            for i in 0..path {
+                self.add_child(inner, i, node, &mut question);
+            }
+            node = node.child(inner.children[path]);
+        }
+        let leaf = &self.leaves[node.place];
+        let (Ok(end) | Err(end)) = leaf.find(bound);
+        leaf.add_fitting(end, fits, epoch, &mut question.sums);
+        question.sums
+    }
+
+    /// Adds what fits below child `i` of `inner`, which is at `node`.
+    fn add_child(&self, inner: &Inner, i: usize, node: Node, question: &mut Question) {
+        let costs = inner.totals[i].costs;
+        if costs.least > question.fits {
+            return;
+        }
+        if costs.most <= question.fits || question.visits == 0 {
+            question.sums.add(&inner.sums(i, question.epoch));
+            return;
+        }
+        question.visits -= 1;
+        let node = node.child(inner.children[i]);
+        if node.height == 0 {
+            let leaf = &self.leaves[node.place];
+            leaf.add_fitting(leaf.len, question.fits, question.epoch, &mut question.sums);
+            return;
+        }
+        let inner = &self.inners[node.place];
+        for i in 0..inner.len {
+            self.add_child(inner, i, node, question);
+        }
+    }
+
+    fn find(&self, key: Key, epoch: u64) -> Option<Item> {
+        let mut node = self.root;
+        while node.height > 0 {
+            let inner = &self.inners[node.place];
+            node = node.child(inner.children[inner.child_of(&key)]);
+        }
+        let leaf = &self.leaves[node.place];
+        leaf.find(&key).ok().map(|at| leaf.item(at, epoch))
+    }
+
+    fn insert_at(&mut self, node: Node, key: Key, item: Item, epoch: u64) -> Split {
+        if node.height == 0 {
+            return self.insert_in_leaf(node.place, key, item, epoch);
+        }
+        let inner = &mut self.inners[node.place];
+        inner.refresh(epoch);
+        let i = inner.child_of(&key);
+        let child = node.child(inner.children[i]);
+        let Some(split) = self.insert_at(child, key, item, epoch) else {
+            self.inners[node.place].totals[i].count(&item);
+            return None;
+        };
+        self.recount(node, i);
+        if self.len(node) < WIDTH {
+            self.adopt(node, i + 1, split);
+            return None;
+        }
+        let half = self.inners[node.place].split();
+        let least = half.keys[0];
+        let sibling = self.inners.take();
+        self.inners[sibling] = half;
+        let left = self.len(node);
+        if i < left {
+            self.adopt(node, i + 1, split);
+        } else {
+            let height = node.height;
+            let place = sibling;
+            self.adopt(Node { place, height }, i + 1 - left, split);
+        }
+        Some((least, sibling))
+    }
+
+    fn insert_in_leaf(&mut self, place: u32, key: Key, item: Item, epoch: u64) -> Split {
+        let leaf = &mut self.leaves[place];
+        leaf.refresh(epoch);
+        if leaf.len < WIDTH {
+            leaf.insert(key, item);
+            return None;
+        }
+        let mut right = leaf.split();
+        if key < right.keys[0] {
+            leaf.insert(key, item);
+        } else {
+            right.insert(key, item);
+        }
+        let least = right.keys[0];
+        let sibling = self.leaves.take();
+        self.leaves[sibling] = right;
+        Some((least, sibling))
+    }
+
+    fn remove_at(&mut self, node: Node, key: Key, epoch: u64) -> Option<Item> {
+        if node.height == 0 {
+            let leaf = &mut self.leaves[node.place];
+            leaf.refresh(epoch);
+            return leaf.remove(&key);
+        }
+        let inner = &mut self.inners[node.place];
+        inner.refresh(epoch);
+        let i = inner.child_of(&key);
+        let child = node.child(inner.children[i]);
+        let item = self.remove_at(child, key, epoch)?;
+        self.inners[node.place].totals[i].discount(&item);
+        let len = self.len(child);
+        if len == 0 {
+            self.give(child);
+            self.inners[node.place].remove_child(i);
+        } else if len < SPARSE {
+            self.merge(node, i, epoch);
+        }
+        Some(item)
+    }
+
+    /// Merges child `i` with a neighbour, if one node then still has room.
+    fn merge(&mut self, node: Node, i: usize, epoch: u64) {
+        let inner = &self.inners[node.place];
+        let len = |at: usize| self.len(node.child(inner.children[at]));
+        let fits = |at: usize| at + 1 < inner.len && len(at) + len(at + 1) <= WIDTH - SPARSE;
+        let left = if fits(i) {
+            i
+        } else if i > 0 && fits(i - 1) {
+            i - 1
+        } else {
+            return;
+        };
+        let (a, b) = (inner.children[left], inner.children[left + 1]);
+        let least = inner.keys[left + 1];
+        if node.height == 1 {
+            let mut right = self.leaves[b].clone();
+            right.refresh(epoch);
+            self.leaves[a].refresh(epoch);
+            self.leaves[a].append(&right);
+        } else {
+            let mut right = self.inners[b].clone();
+            right.refresh(epoch);
+            self.inners[a].refresh(epoch);
+            self.inners[a].append(&right, least);
+        }
+        self.give(node.child(b));
+        self.inners[node.place].remove_child(left + 1);
+        self.recount(node, left);
+    }
+
+    fn len(&self, node: Node) -> usize {
+        if node.height == 0 {
+            self.leaves[node.place].len
+        } else {
+            self.inners[node.place].len
+        }
+    }
+
+    fn give(&mut self, node: Node) {
+        if node.height == 0 {
+            self.leaves.give(node.place);
+        } else {
+            self.inners.give(node.place);
+        }
+    }
+
+    /// What is below `node`, in the epoch of its own marks.
+    fn total(&self, node: Node) -> Total {
+        if node.height == 0 {
+            self.leaves[node.place].total()
+        } else {
+            self.inners[node.place].total()
+        }
+    }
+
+    /// Computes afresh what `node` says of its child `i`, which has just been refreshed.
+    fn recount(&mut self, node: Node, i: usize) {
+        let child = node.child(self.inners[node.place].children[i]);
+        let total = self.total(child);
+        self.inners[node.place].totals[i] = total;
+    }
+
+    /// Puts a child that has just been refreshed at `at` below `node`.
+    fn adopt(&mut self, node: Node, at: usize, (least, child): (Key, u32)) {
+        let total = self.total(node.child(child));
+        self.inners[node.place].insert_child(at, least, child, total);
+    }
+}
+
+/// A question on its way through the tree.
+struct Question {
+    fits: u64,
+    epoch: u64,
+    visits: u32,
+    sums: Sums,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! The tree against a vector that is sorted, marked and added up in the obvious way.
+
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+
+use super::*;
+use crate::shares::level::Level;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert {
+        units: u64,
+        weight: u32,
+        cost: u64,
+        late: bool,
+    },
+    Remove(usize),
+    Hide(usize),
+    NextWindow,
+    Ask {
+        units: u64,
+        fits: u64,
+    },
+}
+
+impl Arbitrary for Step {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let small = |g: &mut Gen, most: u64| u64::arbitrary(g) % most;
+        match small(g, 32) {
+            0 => Self::NextWindow,
+            1..=11 => Self::Remove(usize::arbitrary(g)),
+            12..=14 => Self::Hide(usize::arbitrary(g)),
+            15..=20 => Self::Ask {
+                units: small(g, 300),
+                fits: small(g, 50),
+            },
+            _ => Self::Insert {
+                units: small(g, 300),
+                weight: small(g, 6) as u32 + 1,
+                cost: small(g, 40) + 1,
+                late: bool::arbitrary(g),
+            },
+        }
+    }
+}
+
+#[derive(Default)]
+struct Twin {
+    items: Vec<(Key, Item)>,
+    next: u64,
+}
+
+impl Twin {
+    fn ahead(&self, bound: &Key, fits: u64) -> Sums {
+        let mut total = Total::default();
+        for (key, item) in &self.items {
+            if key < bound && item.cost <= fits {
+                total.count(item);
+            }
+        }
+        total.sums
+    }
+
+    fn pick(&self, at: usize) -> Option<usize> {
+        (!self.items.is_empty()).then(|| at % self.items.len())
+    }
+}
+
+fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool {
+    match *step {
+        Step::Insert {
+            units,
+            weight,
+            cost,
+            late,
+        } => {
+            twin.next += 1;
+            let turn = twin.next * 7_919 % 1_000_003;
+            let level = Level::of(units, u64::from(weight));
+            let standing = if late {
+                Standing::Late
+            } else {
+                Standing::Early
+            };
+            let item = Item {
+                weight,
+                standing,
+                used: 0,
+                cost,
+            };
+            tree.insert(Key { level, turn }, item, *epoch);
+            twin.items.push((Key { level, turn }, item));
+            true
+        }
+        Step::Remove(at) => twin.pick(at).is_none_or(|at| {
+            let (key, item) = twin.items.swap_remove(at);
+            tree.remove(key, *epoch) == Some(item)
+        }),
+        Step::Hide(at) => twin.pick(at).is_none_or(|at| {
+            tree.hide(twin.items[at].0, *epoch);
+            twin.items[at].1.standing = Standing::Hidden;
+            true
+        }),
+        Step::NextWindow => {
+            *epoch += 1;
+            for (_, item) in &mut twin.items {
+                item.standing = Standing::Early;
+            }
+            true
+        }
+        Step::Ask { units, fits } => {
+            let bound = Key {
+                level: Level::of(units, 2),
+                turn: 500_000,
+            };
+            let weights = twin.items.iter().map(|(_, item)| u64::from(item.weight));
+            tree.ahead(&bound, fits, *epoch) == twin.ahead(&bound, fits)
+                && tree.weight() == weights.sum::<u64>()
+        }
+    }
+}
+
+fn agrees(steps: Vec<Step>) -> bool {
+    let (mut tree, mut twin, mut epoch) = (Tree::new(), Twin::default(), 1);
+    steps
+        .iter()
+        .all(|step| apply(step, &mut tree, &mut twin, &mut epoch))
+}
+
+#[test]
+fn sums_equal_those_of_a_sorted_vector() {
+    QuickCheck::new()
+        .rng(Gen::new(2_000))
+        .tests(300)
+        .quickcheck(agrees as fn(Vec<Step>) -> bool);
+}
+
+#[test]
+fn growing_and_shrinking_leaves_nothing_behind() {
+    let mut tree = Tree::new();
+    let key = |turn: u64| Key {
+        level: Level::of(turn * 31 % 977, 3),
+        turn,
+    };
+    let item = Item {
+        weight: 1,
+        cost: 1,
+        ..Item::default()
+    };
+    for round in 1..=3 {
+        for turn in 0..5_000 {
+            tree.insert(key(turn), item, round);
+        }
+        assert_eq!(tree.weight(), 5_000);
+        for turn in 0..5_000 {
+            assert_eq!(tree.remove(key(turn), round), Some(item));
+        }
+        assert_eq!(tree.weight(), 0);
+        assert_eq!(tree.root.height, 0);
+    }
+}
