@@ -175,6 +175,13 @@ pub trait Strategy: Clone + Send + Sync + 'static {
         self.decide(&mut state.clone(), now, 0).reset_at.since(now)
     }
 
+    /// Whether budgets are renewed at an edge, so that units charged before it are of no use after it.
+    ///
+    /// A strategy that replenishes all the time has none, and a grant that comes late is as good as one in time.
+    fn has_edges(&self) -> bool {
+        true
+    }
+
     /// Where in `state` a grant made at `now` has just been charged.
     fn mark(&self, _state: &Self::State, _now: Timestamp) -> Mark {
         Mark::default()

@@ -334,6 +334,10 @@ macro_rules! tat_strategy {
         impl Strategy for $strategy {
             type State = TatState;
 
+            fn has_edges(&self) -> bool {
+                false
+            }
+
             #[inline]
             fn capacity(&self) -> u64 {
                 self.rule.capacity
