@@ -1,0 +1,262 @@
+//! How a store is set up.
+
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
+
+use fred::{
+    clients::{Client, Pool},
+    types::{
+        Builder as FredBuilder,
+        config::{Config, ReconnectPolicy, UnresponsiveConfig},
+    },
+};
+use tk_core::{Clock, ConfigError, Range};
+
+use crate::{
+    RedisStore, Warning,
+    key::Space,
+    link::{Bounds, Link},
+    scripted::Scripted,
+    warning::{Hook, inspect},
+};
+
+/// Why a store could not be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A setting is outside of what is allowed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No server is given.
+    #[error("no server is given; call `url`, `config`, `client` or `pool`")]
+    NoServer,
+    /// The URL cannot be used; it is not repeated here, since it may hold a password.
+    #[error("`url` cannot be used: {0}")]
+    Url(Box<str>),
+    /// A store connects in the background, which takes a runtime.
+    #[error("a store must be built within a tokio runtime")]
+    NoRuntime,
+}
+
+/// Sets up a [`RedisStore`]; see [`RedisStore::builder`].
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct Builder<S> {
+    policy: String,
+    prefix: String,
+    server: Option<Server>,
+    connections: usize,
+    bounds: Bounds,
+    clock: Option<Arc<dyn Clock>>,
+    hook: Hook,
+    strategy: PhantomData<fn() -> S>,
+}
+
+enum Server {
+    Url(String),
+    Config(Box<Config>),
+    Clients(Vec<Client>),
+}
+
+impl<S: Scripted> Builder<S> {
+    pub(crate) fn new(policy: &str) -> Self {
+        Self {
+            policy: policy.to_owned(),
+            prefix: "tk".to_owned(),
+            server: None,
+            connections: 1,
+            bounds: Bounds {
+                deadline: Duration::from_millis(100),
+                max_in_flight: 16_384,
+                failures: 5,
+                probe_interval: Duration::from_secs(1),
+            },
+            clock: None,
+            hook: Box::new(|warning| log::warn!("{warning}")),
+            strategy: PhantomData,
+        }
+    }
+
+    /// The server: `redis://user:password@host:port/database`.
+    ///
+    /// `redis-cluster://host:port?node=host:port` names nodes of a cluster,
+    /// `redis-sentinel://host:port?sentinelServiceName=name` a sentinel. `rediss` is TLS, which is a feature of this crate.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.server = Some(Server::Url(url.into()));
+        self
+    }
+
+    /// The server, as fred describes it: for what a URL cannot say, as certificates.
+    pub fn config(mut self, config: Config) -> Self {
+        self.server = Some(Server::Config(Box::new(config)));
+        self
+    }
+
+    /// A client of fred that is connected elsewhere.
+    ///
+    /// No call is sent twice whatever its settings are. In a cluster it should have `max_redirections` = 0 and
+    /// `unresponsive.max_timeout` set, as the store's own clients do: with redirections allowed, a call that a node sent elsewhere counts as
+    /// [unknown](crate::Applied::Unknown).
+    pub fn client(mut self, client: Client) -> Self {
+        self.server = Some(Server::Clients(vec![client]));
+        self
+    }
+
+    /// Clients of fred that are connected elsewhere; see [`Builder::client`].
+    pub fn pool(mut self, pool: &Pool) -> Self {
+        self.server = Some(Server::Clients(pool.clients().to_vec()));
+        self
+    }
+
+    /// How many connections to keep to the server, or to each node of a cluster; 1 if not set.
+    ///
+    /// Calls share a connection without waiting for each other, so one carries more than 100,000 calls a second.
+    pub const fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// What all keys in the server begin with; `tk` if not set.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// How long a call may take, all told; 100 ms if not set.
+    pub const fn deadline(mut self, deadline: Duration) -> Self {
+        self.bounds.deadline = deadline;
+        self
+    }
+
+    /// How many calls may be in flight; those beyond fail at once. 16,384 if not set.
+    pub const fn max_in_flight(mut self, calls: usize) -> Self {
+        self.bounds.max_in_flight = calls;
+        self
+    }
+
+    /// Stop asking after `failures` calls in a row without an answer, and then ask once per `probe_interval`; 5 and 1 s if
+    /// not set.
+    pub const fn breaker(mut self, failures: u32, probe_interval: Duration) -> Self {
+        self.bounds.failures = failures;
+        self.bounds.probe_interval = probe_interval;
+        self
+    }
+
+    /// Decides by this clock instead of the server's, for servers whose scripts may not read theirs, and for tests.
+    ///
+    /// The clocks of all users of a key must then agree: a clock that is ahead frees units early. Keys outlive their states by a
+    /// minute, since the server still expires them by its own clock.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Takes warnings about the server's settings; they are logged if this is not set.
+    pub fn on_warning(mut self, hook: impl Fn(&Warning) + Send + Sync + 'static) -> Self {
+        self.hook = Box::new(hook);
+        self
+    }
+
+    /// Builds the store, which connects in the background: the server need not be up.
+    ///
+    /// # Errors
+    ///
+    /// A setting outside of its range, no server or a bad URL, or no runtime.
+    pub fn build(self) -> Result<RedisStore<S>, BuildError> {
+        self.check()?;
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(BuildError::NoRuntime);
+        }
+        let space = Space::new(&self.prefix, &self.policy, S::NAME);
+        let (clients, own) = match self.server.ok_or(BuildError::NoServer)? {
+            Server::Clients(clients) => (clients, false),
+            Server::Config(config) => (clients(*config, self.connections, self.bounds)?, true),
+            Server::Url(url) => {
+                let config = Config::from_url(&url).map_err(|error| unusable(&error))?;
+                (clients(config, self.connections, self.bounds)?, true)
+            }
+        };
+        let link = Arc::new(Link::new(clients, self.bounds));
+        if own {
+            link.supervise();
+        }
+        let logs = S::NAME == "log";
+        link.beside(inspect(
+            Arc::downgrade(&link),
+            link.client().clone(),
+            logs,
+            self.hook,
+        ));
+        Ok(RedisStore::new(link, space, self.prefix, self.clock))
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        Range::name("policy", &self.policy)?;
+        Range::name("prefix", &self.prefix)?;
+        Range::between("connections", self.connections as u128, 1, 1_024)?;
+        Range::between(
+            "max_in_flight",
+            self.bounds.max_in_flight as u128,
+            1,
+            1 << 24,
+        )?;
+        Range::between(
+            "breaker failures",
+            self.bounds.failures.into(),
+            1,
+            u32::MAX.into(),
+        )?;
+        let hour = 3_600_000_000;
+        Range::between("deadline", self.bounds.deadline.as_micros(), 1_000, hour)?;
+        Range::between(
+            "probe_interval",
+            self.bounds.probe_interval.as_micros(),
+            1_000,
+            hour,
+        )?;
+        Ok(())
+    }
+}
+
+impl<S> fmt::Debug for Builder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The server is left out, since it may hold a password.
+        f.debug_struct("Builder")
+            .field("policy", &self.policy)
+            .field("prefix", &self.prefix)
+            .field("connections", &self.connections)
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}
+
+fn unusable(error: &fred::error::Error) -> BuildError {
+    BuildError::Url(error.to_string().into())
+}
+
+/// Clients that never send a call twice, whatever happens: `link.rs` says why.
+fn clients(
+    mut config: Config,
+    connections: usize,
+    bounds: Bounds,
+) -> Result<Vec<Client>, BuildError> {
+    // Without this a server that is down at the start would end the client.
+    config.fail_fast = false;
+    let mut policy = ReconnectPolicy::new_linear(0, 250, 20);
+    policy.set_jitter(20);
+    let mut builder = FredBuilder::from_config(config);
+    builder
+        .set_policy(policy)
+        .with_connection_config(|connection| {
+            connection.max_command_attempts = 1;
+            connection.max_redirections = 0;
+            connection.connection_timeout = Duration::from_secs(1);
+            connection.internal_command_timeout = Duration::from_secs(1);
+            connection.tcp.nodelay = Some(true);
+            connection.unresponsive = UnresponsiveConfig {
+                max_timeout: Some((bounds.deadline * 5).max(Duration::from_millis(500))),
+                interval: Duration::from_millis(100),
+            };
+        });
+    (0..connections)
+        .map(|_| builder.build().map_err(|error| unusable(&error)))
+        .collect()
+}

@@ -1,0 +1,299 @@
+//! Calls to the server: bounded in time and in number, and never sent twice.
+//!
+//! What a client library does by itself decides whether a call can be applied twice, so here is what fred 10 does, and
+//! what follows from it.
+//!
+//! - By default it sends a command up to 3 times: commands in flight on a connection that breaks go to a buffer, and from there to the
+//!   next connection, whether or not the server has run them. `fail_fast` filters that buffer on one path only; in a cluster, a reconnection for the sake
+//!   of one node moves the commands in flight to all others. What holds on all paths is the number of attempts, hence `max_attempts` = 1.
+//! - Each redirection counts as an attempt too, and so fails with an error that also stands for lost replies. The store's own
+//!   clients therefore follow no redirections (`max_redirections` = 0): fred then refreshes its map of the cluster, and reports an error that stands for nothing else. Such
+//!   a call was not applied, and is sent once more from here. fred's own handling of ASK, which may take another call's reply
+//!   for the answer to ASKING, is not reached either.
+//! - Its timeout marks a command as dead, so that it is not written any more if it still waits in a queue; a timeout of our own
+//!   around it would not. So the deadline is fred's timeout, and ours around it is a safety net.
+//! - A connection without an answer for long is closed, so that a host that vanished without a word is noticed.
+
+mod classify;
+mod supervise;
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use fred::{
+    clients::Client,
+    interfaces::{ClientLike, ClusterInterface, KeysInterface, LuaInterface},
+    types::{Value, config::Options},
+};
+use tk_core::{Clock, SystemClock};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+pub(crate) use self::supervise::Supervisor;
+use self::{classify::classify, supervise::Trouble};
+use crate::{
+    breaker::Breaker,
+    error::{ErrorKind, StoreError},
+    script::Script,
+};
+
+/// A call to the server.
+#[derive(Debug)]
+pub(crate) enum Call {
+    /// A script on one key.
+    Script {
+        script: &'static Script,
+        key: Vec<u8>,
+        arguments: Vec<Value>,
+    },
+    /// Forget a key.
+    Forget { key: Vec<u8> },
+}
+
+/// How long and how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The time that a call may take.
+    pub(crate) deadline: Duration,
+    /// Calls in flight.
+    pub(crate) max_in_flight: usize,
+    /// Failures in a row at which the breaker opens.
+    pub(crate) failures: u32,
+    /// From one probe to the next.
+    pub(crate) probe_interval: Duration,
+}
+
+/// Connections to the server or the cluster, shared by all users of a store.
+#[derive(Debug)]
+pub(crate) struct Link {
+    clients: Box<[Client]>,
+    turn: AtomicUsize,
+    bounds: Bounds,
+    breaker: Breaker,
+    in_flight: AtomicUsize,
+    clock: SystemClock,
+    trouble: Trouble,
+    /// When the topology was last refreshed.
+    refreshed: tokio::sync::Mutex<Option<Instant>>,
+    /// Keeps connections up, if they are the store's own.
+    supervisors: Mutex<Vec<Supervisor>>,
+}
+
+/// How often the topology is refreshed at most.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often a call that waits for a connection looks for one.
+const CONNECTION_POLL: Duration = Duration::from_millis(5);
+
+/// How much later than fred's timeout our own strikes.
+const GRACE: Duration = Duration::from_millis(10);
+
+impl Link {
+    pub(crate) fn new(clients: Vec<Client>, bounds: Bounds) -> Self {
+        Self {
+            clients: clients.into_boxed_slice(),
+            turn: AtomicUsize::new(0),
+            bounds,
+            breaker: Breaker::new(bounds.failures, bounds.probe_interval),
+            in_flight: AtomicUsize::new(0),
+            clock: SystemClock,
+            trouble: Trouble::default(),
+            refreshed: tokio::sync::Mutex::new(None),
+            supervisors: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Connects, and stays connected for as long as the link lives.
+    pub(crate) fn supervise(&self) {
+        let supervisors = self
+            .clients
+            .iter()
+            .map(|client| Supervisor::connect(client.clone(), self.trouble.clone()));
+        self.supervisors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(supervisors);
+    }
+
+    /// Runs a task beside the link that ends with it.
+    pub(crate) fn beside(&self, task: Supervisor) {
+        self.supervisors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(task);
+    }
+
+    /// The client whose turn it is.
+    pub(crate) fn client(&self) -> &Client {
+        match &*self.clients {
+            [only] => only,
+            many => &many[self.turn.fetch_add(1, Relaxed) % many.len()],
+        }
+    }
+
+    /// Sends a call and waits for its answer, within the deadline.
+    pub(crate) async fn call(&self, call: Call) -> Result<Value, StoreError> {
+        let _entered = self.enter(1)?;
+        self.send_in_time(self.client(), &call, self.due()).await
+    }
+
+    /// Sends calls one right behind the other and waits for all answers, within one deadline.
+    ///
+    /// On one connection they are written in their order and in one go, so they take one round trip; in a cluster, one to each node.
+    pub(crate) async fn call_all(&self, calls: &[Call]) -> Vec<Result<Value, StoreError>> {
+        let _entered = match self.enter(calls.len()) {
+            Ok(entered) => entered,
+            Err(refusal) => return calls.iter().map(|_| Err(refusal.clone())).collect(),
+        };
+        let (client, due) = (self.client(), self.due());
+        futures_util::future::join_all(
+            calls
+                .iter()
+                .map(|call| self.send_in_time(client, call, due)),
+        )
+        .await
+    }
+
+    fn due(&self) -> Instant {
+        Instant::now() + self.bounds.deadline
+    }
+
+    /// Takes a place among the calls in flight, if the breaker lets calls through.
+    fn enter(&self, calls: usize) -> Result<Entered<'_>, StoreError> {
+        let max = self.bounds.max_in_flight;
+        let entered = Entered(&self.in_flight, calls);
+        if self
+            .in_flight
+            .fetch_add(calls, Relaxed)
+            .saturating_add(calls)
+            > max
+        {
+            return Err(ErrorKind::TooManyInFlight(max).into());
+        }
+        if !self.breaker.admits(self.clock.monotonic()) {
+            return Err(ErrorKind::BreakerOpen.into());
+        }
+        Ok(entered)
+    }
+
+    async fn send_in_time(
+        &self,
+        client: &Client,
+        call: &Call,
+        due: Instant,
+    ) -> Result<Value, StoreError> {
+        let result = match timeout_at(due + GRACE, self.send(client, call, due)).await {
+            Ok(result) => result,
+            Err(_elapsed) => Err(ErrorKind::Timeout.into()),
+        };
+        match &result {
+            Err(error) if error.is_outage() => self.breaker.failed(self.clock.monotonic()),
+            _ => self.breaker.succeeded(),
+        }
+        result
+    }
+
+    /// Sends a call, and once more if it is certain that it was not applied and likely that it will be now.
+    async fn send(&self, client: &Client, call: &Call, due: Instant) -> Result<Value, StoreError> {
+        self.connected(client, due).await?;
+        let began = Instant::now();
+        match self.send_once(client, call, due).await {
+            // fred has refreshed its map of the cluster.
+            Err(error) if *error.kind() == ErrorKind::Moving => {
+                self.send_once(client, call, due).await
+            }
+            Err(error) if *error.kind() == ErrorKind::ReadOnly => {
+                self.refresh(client, began, due).await.ok_or(error)?;
+                self.connected(client, due).await?;
+                self.send_once(client, call, due).await
+            }
+            result => result,
+        }
+    }
+
+    async fn send_once(
+        &self,
+        client: &Client,
+        call: &Call,
+        due: Instant,
+    ) -> Result<Value, StoreError> {
+        let options = Options {
+            max_attempts: Some(1),
+            // Zero would mean no timeout.
+            timeout: Some(
+                due.duration_since(Instant::now())
+                    .max(Duration::from_millis(1)),
+            ),
+            fail_fast: true,
+            ..Options::default()
+        };
+        let client = client.with_options(&options);
+        let result = match call {
+            Call::Forget { key } => client.unlink(key.as_slice()).await,
+            Call::Script {
+                script,
+                key,
+                arguments,
+            } => {
+                let (key, hash) = (key.as_slice(), script.hash());
+                match client.evalsha(hash, key, arguments.clone()).await {
+                    Err(error) if error.details().starts_with("NOSCRIPT") => {
+                        client.eval(script.text(), key, arguments.clone()).await
+                    }
+                    result => result,
+                }
+            }
+        };
+        result.map_err(|error| classify(&error).into())
+    }
+
+    /// Waits for a connection until `due`.
+    async fn connected(&self, client: &Client, due: Instant) -> Result<(), StoreError> {
+        while !client.is_connected() {
+            if Instant::now() >= due {
+                return Err(ErrorKind::Unreachable(self.trouble.last()).into());
+            }
+            // The event may slip in between the look above and the subscription, so look again soon.
+            let soon = (Instant::now() + CONNECTION_POLL).min(due);
+            if let Ok(Err(_)) = timeout_at(soon, client.wait_for_connect()).await {
+                sleep_until(soon).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns who is the primary, unless somebody did since `began`; `None` if that failed or was tried just now.
+    async fn refresh(&self, client: &Client, began: Instant, due: Instant) -> Option<()> {
+        let mut refreshed = timeout_at(due, self.refreshed.lock()).await.ok()?;
+        if let Some(last) = *refreshed {
+            if last >= began {
+                return Some(());
+            }
+            if last.elapsed() < REFRESH_INTERVAL {
+                return None;
+            }
+        }
+        *refreshed = Some(Instant::now());
+        let left = due.duration_since(Instant::now());
+        let result = if client.is_clustered() {
+            timeout(left, client.sync_cluster()).await
+        } else {
+            timeout(left, client.force_reconnection()).await
+        };
+        *refreshed = Some(Instant::now());
+        result.ok()?.ok()
+    }
+}
+
+/// A place among the calls in flight.
+struct Entered<'a>(&'a AtomicUsize, usize);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Relaxed);
+    }
+}

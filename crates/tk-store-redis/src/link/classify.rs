@@ -1,0 +1,120 @@
+//! What an error of fred says about the call.
+
+use fred::error::{Error, ErrorKind as Kind};
+
+use crate::error::ErrorKind;
+
+/// What the scripts answer if they may not read the server's clock.
+const TIME_REFUSED: &str = "TKTIME ";
+
+/// Errors of fred for commands that it did not write.
+const NOT_WRITTEN: [&str; 4] = [
+    "Client is not initialized.",
+    "Connection closed unexpectedly.",
+    "Failed to route command.",
+    "Failed to send command to router.",
+];
+
+/// Whatever is not known to leave the server untouched counts as lost.
+pub(super) fn classify(error: &Error) -> ErrorKind {
+    let text = error.details();
+    if *error.kind() == Kind::Timeout {
+        return ErrorKind::Timeout;
+    }
+    if let Some(code) = code(text) {
+        return answered(code, text);
+    }
+    match error.kind() {
+        // With no redirections allowed: the key is elsewhere.
+        Kind::Routing => ErrorKind::Moving,
+        Kind::Cluster | Kind::Backpressure => ErrorKind::Unreachable(text.into()),
+        _ if NOT_WRITTEN.contains(&text) => ErrorKind::Unreachable(text.into()),
+        _ => ErrorKind::Lost(text.into()),
+    }
+}
+
+/// An error that the server has sent.
+fn answered(code: &str, text: &str) -> ErrorKind {
+    if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
+        return ErrorKind::TimeRefused(reason.into());
+    }
+    // Older servers wrap the error of a command in one of the script.
+    if text.contains("READONLY") {
+        return ErrorKind::ReadOnly;
+    }
+    match code {
+        "MOVED" | "ASK" => ErrorKind::Moving,
+        // fred closes the connection and gives this error to all calls that were in flight on it.
+        "CLUSTERDOWN" => ErrorKind::Lost(text.into()),
+        _ => ErrorKind::Refused(text.into()),
+    }
+}
+
+/// The code with which errors of the server begin: a word of capitals.
+fn code(text: &str) -> Option<&str> {
+    let word = text.split_whitespace().next()?;
+    let capitals = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    capitals.then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Applied, StoreError};
+
+    fn applied(kind: Kind, text: &'static str) -> Applied {
+        StoreError::new(classify(&Error::new(kind, text))).applied()
+    }
+
+    #[test]
+    fn only_what_left_the_server_untouched_is_not_applied() {
+        use Applied::{No, Unknown};
+        let cases = [
+            (
+                Kind::Unknown,
+                "READONLY You can't write against a read only replica.",
+                No,
+            ),
+            (
+                Kind::Unknown,
+                "ERR Error running script: -READONLY You can't write",
+                No,
+            ),
+            (
+                Kind::Unknown,
+                "OOM command not allowed when used memory > 'maxmemory'.",
+                No,
+            ),
+            (Kind::Unknown, "Failed to route command.", No),
+            (Kind::Canceled, "Connection closed unexpectedly.", No),
+            (Kind::Routing, "Too many redirections.", No),
+            (Kind::Cluster, "Missing server for hash slot 7", No),
+            (Kind::Cluster, "CLUSTERDOWN The cluster is down", Unknown),
+            (Kind::Unknown, "ERR user_script:12: something odd", Unknown),
+            (Kind::Unknown, "Too many failed write attempts.", Unknown),
+            (Kind::IO, "Connection closed.", Unknown),
+            (Kind::Timeout, "Request timed out.", Unknown),
+            (Kind::Canceled, "Canceled.", Unknown),
+            (Kind::Protocol, "Invalid frame.", Unknown),
+        ];
+        for (kind, text, expected) in cases {
+            assert_eq!(applied(kind, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn read_only_is_found_anywhere_in_the_message() {
+        let wrapped = Error::new(
+            Kind::Unknown,
+            "ERR Error running script (call to f_1): @user_script: 23: -READONLY You can't",
+        );
+        assert_eq!(classify(&wrapped), ErrorKind::ReadOnly);
+    }
+
+    #[test]
+    fn a_refused_clock_names_the_option() {
+        let error = Error::new(Kind::Unknown, "TKTIME ERR ACL failure in script");
+        let text = StoreError::new(classify(&error)).to_string();
+        assert!(text.contains(".clock(..)"), "{text}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The scripts: the files of `script/`, put together from common parts.
+
+use std::sync::LazyLock;
+
+use crate::operation::Operation;
+
+/// A script and its name on the server.
+#[derive(Debug)]
+pub(crate) struct Script {
+    text: &'static str,
+    hash: LazyLock<String>,
+}
+
+impl Script {
+    pub(crate) const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// The SHA-1 of the text, by which EVALSHA calls it.
+    pub(crate) fn hash(&self) -> &str {
+        &self.hash
+    }
+}
+
+/// The scripts of a strategy.
+#[derive(Debug)]
+pub struct Scripts {
+    check: Script,
+    peek: Script,
+    lease: Script,
+    give_back: Script,
+}
+
+impl Scripts {
+    pub(crate) const fn of(&self, operation: Operation) -> &Script {
+        match operation {
+            Operation::Check { .. } => &self.check,
+            Operation::Peek { .. } => &self.peek,
+            Operation::Lease { .. } => &self.lease,
+            Operation::GiveBack { .. } => &self.give_back,
+        }
+    }
+}
+
+/// A script made of these files, in their order.
+macro_rules! script {
+    ($($file:literal)*) => {{
+        const TEXT: &str = concat!($(include_str!(concat!("script/", $file, ".lua"))),*);
+        Script {
+            text: TEXT,
+            hash: LazyLock::new(|| fred::util::sha1_hash(TEXT)),
+        }
+    }};
+}
+
+/// GCRA and token bucket.
+pub(crate) static TAT: Scripts = Scripts {
+    check: script!("shared/time" "shared/expiry" "shared/muldiv" "tat/state" "tat/charge" "tat/check"),
+    peek: script!("shared/time" "shared/peek_text"),
+    lease: script!("shared/time" "shared/expiry" "shared/muldiv" "tat/state" "tat/charge" "tat/lease"),
+    give_back: script!("shared/time" "shared/expiry" "tat/state" "tat/give_back"),
+};
+
+pub(crate) static FIXED_WINDOW: Scripts = Scripts {
+    check: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/check"),
+    peek: script!("shared/time" "shared/peek_text"),
+    lease: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/lease"),
+    give_back: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/give_back"),
+};
+
+pub(crate) static SLIDING_WINDOW: Scripts = Scripts {
+    check: script!("shared/time" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
+    peek: script!("shared/time" "sliding_window/peek"),
+    lease: script!("shared/time" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
+    give_back: script!("shared/time" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
+};
+
+pub(crate) static LOG: Scripts = Scripts {
+    check: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
+    peek: script!("shared/time" "shared/limit" "log/state" "log/peek"),
+    lease: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
+    give_back: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
+};

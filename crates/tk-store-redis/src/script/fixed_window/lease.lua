@@ -1,0 +1,10 @@
+-- Fixed window: charges as much of `want` as fits, or nothing if that is less than `at_least`.
+--
+-- ARGV[5]  the limit
+-- ARGV[6]  want, at least `at_least`
+-- ARGV[7]  at_least, at least 1 and at most the limit
+local granted = max(ARGV[7] + 0, min(ARGV[6] + 0, limit - current_used))
+if not charge(granted) then
+  granted = 0
+end
+return { now, granted, incarnation + 0, raw }

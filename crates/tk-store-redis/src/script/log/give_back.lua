@@ -1,0 +1,30 @@
+-- Sliding window log: takes unspent units of a grant back out of its entry, if that is alive and among the newest 32.
+--
+-- All later running totals change, hence the reach.
+--
+-- ARGV[6]  the instant of the grant
+-- ARGV[7]  units to take back
+local granted_at, amount, taken = ARGV[6] + 0, ARGV[7] + 0, 0
+local known = last and incarnation == new_incarnation and old_window == window
+if known and granted_at + window > at then
+  local entries = redis.call('ZREVRANGEBYSCORE', key, '+inf', int(granted_at), 'LIMIT', 0, 32)
+  local instant, before, through = parse(entries[#entries] or last)
+  if instant == granted_at then
+    taken = min(amount, through - before)
+  end
+  if taken > 0 then
+    for i = #entries, 1, -1 do
+      instant, before, through = parse(entries[i])
+      redis.call('ZREM', key, entries[i], 'C' .. int(instant))
+      if instant > granted_at then
+        before = before - taken
+      end
+      through = through - taken
+      if through > before then
+        redis.call('ZADD', key, int(instant), entry(instant, before, through), int(-through), 'C' .. int(instant))
+      end
+    end
+    repair(newest + window)
+  end
+end
+return { now, taken, incarnation + 0, '' }

@@ -1,0 +1,68 @@
+-- The state of a sliding window log: one sorted set.
+--
+-- `M<window>:<incarnation>`      the lowest member, at -inf: the window under which the log was written
+-- `T<instant>:<before>:<through>`  at the instant: the running totals before and after the units of that instant
+-- `C<instant>`                    at minus the running total through that instant
+--
+-- So the units alive are one subtraction, and both questions, "from which instant on are they alive" and "which
+-- must leave to make room", are one look-up each, whatever the cost.
+--
+-- ARGV[4]  the length of the window
+local window = ARGV[4] + 0
+local old_window, incarnation = window, '0'
+local meta = redis.call('ZRANGE', key, 0, 0)[1]
+if meta then
+  local w, i = string.match(meta, '^M(%d+):(%d+)$')
+  old_window, incarnation = w + 0, i
+end
+
+local function parse(member)
+  local at, before, through = string.match(member, '^T(%d+):(%d+):(%d+)$')
+  return at + 0, before + 0, through + 0
+end
+
+local function entry(at, before, through)
+  return 'T' .. int(at) .. ':' .. int(before) .. ':' .. int(through)
+end
+
+-- The first entry later than `at`.
+local function after(at)
+  local from = at < 0 and '0' or '(' .. int(at)
+  return redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', 0, 1)[1]
+end
+
+local last = meta and redis.call('ZREVRANGE', key, 0, 0)[1]
+if last and string.sub(last, 1, 1) ~= 'T' then
+  last = nil
+end
+local newest, newest_before, total = 0, 0, 0
+if last then
+  newest, newest_before, total = parse(last)
+end
+
+-- The instant that counts, the units alive at it, and the running total before the first of them.
+local at = max(now, newest)
+local live, first = 0, total
+if last then
+  local oldest = after(at - old_window)
+  if oldest then
+    local _, before = parse(oldest)
+    live, first = total - before, before
+  end
+end
+local converted = last and old_window ~= window
+
+-- What the client decides on: `live newest blocking`. `blocking` is the instant of the unit that must leave so that `cost` fits.
+local function view(cost)
+  if converted then
+    local only = live > 0 and at or 0
+    return int(live) .. ' ' .. int(only) .. ' ' .. int(only)
+  end
+  local excess = min(live + cost - limit, live)
+  local blocking = newest
+  if excess > 0 then
+    local through = redis.call('ZREVRANGEBYSCORE', key, int(-(first + excess)), '-inf', 'LIMIT', 0, 1)[1]
+    blocking = string.sub(through, 2) + 0
+  end
+  return int(live) .. ' ' .. int(newest) .. ' ' .. int(blocking)
+end

@@ -1,0 +1,2 @@
+-- ARGV[5]  the limit
+local limit = ARGV[5] + 0

@@ -1,0 +1,256 @@
+//! One server.
+
+use std::{
+    env, fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{self, Child, Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use super::wire::{Answer, Wire};
+
+/// A `redis-server` of a test's own.
+///
+/// The program is looked up in the `PATH`; `TK_REDIS_SERVER` in the environment names another one, such as a Valkey.
+#[derive(Debug)]
+pub struct RedisServer {
+    port: u16,
+    directory: PathBuf,
+    arguments: Vec<String>,
+    child: Option<Child>,
+}
+
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// A port that nobody listens on now.
+///
+/// # Panics
+///
+/// If the loopback interface has none.
+#[must_use]
+pub fn free_port() -> u16 {
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    match port {
+        Ok(address) => address.port(),
+        Err(error) => panic!("no free port on the loopback interface: {error}"),
+    }
+}
+
+impl RedisServer {
+    /// A server without persistence.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// A server with further settings, as on its command line: `["--maxmemory", "2mb"]`.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started.
+    #[must_use]
+    pub fn start_with(settings: &[&str]) -> Self {
+        let mut server = Self::at(free_port(), settings);
+        server.run();
+        server
+    }
+
+    /// A server that is not running yet; see [`RedisServer::run`].
+    ///
+    /// # Panics
+    ///
+    /// If it cannot make its directory.
+    #[must_use]
+    pub fn at(port: u16, settings: &[&str]) -> Self {
+        let number = STARTED.fetch_add(1, Relaxed);
+        let directory = env::temp_dir().join(format!("tk-redis-{}-{number}", process::id()));
+        if let Err(error) = fs::create_dir_all(&directory) {
+            panic!("cannot create {}: {error}", directory.display());
+        }
+        Self {
+            port,
+            directory,
+            arguments: settings.iter().map(|&setting| setting.to_owned()).collect(),
+            child: None,
+        }
+    }
+
+    /// Starts it, on the same port and with what it has stored, and waits until it answers. Nothing if it runs.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started.
+    pub fn run(&mut self) {
+        if self.child.is_some() {
+            return;
+        }
+        let program = env::var("TK_REDIS_SERVER").unwrap_or_else(|_| "redis-server".to_owned());
+        let port = self.port.to_string();
+        let spawned = Command::new(&program)
+            .current_dir(&self.directory)
+            .args(["--bind", "127.0.0.1", "--port", &port])
+            .args(["--save", "", "--appendonly", "no"])
+            .args(["--dir", ".", "--logfile", "server.log"])
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        match spawned {
+            Ok(child) => self.child = Some(child),
+            Err(error) => panic!(
+                "cannot start `{program}`: {error}. The tests of Redis need it; `cargo xtask test --setup` installs it"
+            ),
+        }
+        self.wait_until_ready();
+    }
+
+    fn wait_until_ready(&mut self) {
+        for _ in 0..1_000 {
+            let answers = Wire::connect(self.port).and_then(|mut wire| wire.ask(&["PING"]));
+            if answers.is_ok_and(|answer| !is_loading(&answer)) {
+                return;
+            }
+            if let Some(Ok(Some(status))) = self.child.as_mut().map(Child::try_wait) {
+                panic!("redis-server ended with {status}: {}", self.log());
+            }
+            pause(Duration::from_millis(10));
+        }
+        panic!("redis-server does not answer: {}", self.log());
+    }
+
+    /// Kills it at once, as a crash does; nothing is saved. Nothing if it does not run.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It may be gone already, which is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Stops it in its tracks: connections stay open, and nothing is answered.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on after [`RedisServer::pause`].
+    pub fn unpause(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let Some(child) = &self.child else { return };
+        let status = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "cannot send {signal} to the server"
+        );
+    }
+
+    /// Whether it was started and not killed since.
+    #[must_use]
+    pub const fn is_running(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// Its port.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it keeps its data and its log.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("server.log")).unwrap_or_default()
+    }
+
+    /// A connection to it.
+    ///
+    /// # Panics
+    ///
+    /// If it does not take one.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        match Wire::connect(self.port) {
+            Ok(wire) => wire,
+            Err(error) => panic!("cannot connect to the server: {error}"),
+        }
+    }
+
+    /// Its answer to a command, on a connection of its own.
+    ///
+    /// # Panics
+    ///
+    /// If there is none, or it is an error.
+    pub fn ask(&self, command: &[&str]) -> Answer {
+        match self.wire().ask(command) {
+            Ok(Answer::Error(error)) => panic!("{command:?} was refused: {error}"),
+            Ok(answer) => answer,
+            Err(error) => panic!("{command:?} was not answered: {error}"),
+        }
+    }
+
+    /// All its keys, with the milliseconds that each has left to live: -1 if it lives for ever.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer.
+    #[must_use]
+    pub fn keys(&self) -> Vec<(Vec<u8>, i64)> {
+        self.wire().keys()
+    }
+
+    /// Claims that every key will expire.
+    ///
+    /// # Panics
+    ///
+    /// If one will not.
+    pub fn assert_all_keys_expire(&self) {
+        for (key, left) in self.keys() {
+            let key = String::from_utf8_lossy(&key);
+            // A key may have expired since it was listed: -2.
+            assert!(left > 0 || left == -2, "{key} has {left} ms to live");
+        }
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn is_loading(answer: &Answer) -> bool {
+    matches!(answer, Answer::Error(error) if error.starts_with("LOADING"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another process is waited for, whose time no clock of ours moves"
+)]
+fn pause(duration: Duration) {
+    thread::sleep(duration);
+}
