@@ -1,0 +1,57 @@
+//! Several checks at once: one clock reading, and cache misses that overlap.
+
+use std::{hint::black_box, num::NonZeroU32};
+
+use anyhow::Result;
+use governor::Quota;
+use tk_benches::{Contender, Harness, Spread, Table, Traffic, name_of};
+use tk_core::{Gcra, RateLimiter};
+use tk_store_memory::MemoryStore;
+
+use crate::section::Settings;
+
+const KEYS: u64 = 1_000_000;
+const BATCH: usize = 16;
+
+pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
+    let mut table = Table::new("Batches", "nanoseconds per key");
+    let most = NonZeroU32::MAX;
+    let ours = RateLimiter::new(Gcra::per_second(most.get().into())?, MemoryStore::new());
+    let theirs = governor::DefaultKeyedRateLimiter::keyed(Quota::per_second(most));
+    for number in 0..KEYS {
+        let name = name_of(number);
+        anyhow::ensure!(ours.check(&name)?.allowed, "a new key is admitted");
+        anyhow::ensure!(theirs.check_key(&name).is_ok(), "a new key is admitted");
+    }
+    let traffic = Traffic::of(Spread::Uniform { keys: KEYS });
+    let calls: Vec<(&str, u64)> = traffic.stretch().iter().map(|key| (key.as_str(), 1)).collect();
+    let batches = |thread: usize, count: usize| {
+        let all = calls.chunks_exact(BATCH);
+        all.cycle().skip(thread * 9_999).take(count / BATCH)
+    };
+    for threads in [1, 2] {
+        let contenders = [
+            Contender::new("ThrottleKit check_many", |thread, count| {
+                for batch in batches(thread, count) {
+                    black_box(ours.check_many(batch));
+                }
+            }),
+            Contender::new("ThrottleKit check", |thread, count| {
+                for key in traffic.requests(thread, count) {
+                    let _ = black_box(ours.check(key.as_str()));
+                }
+            }),
+            Contender::new("governor", |thread, count| {
+                for key in traffic.requests(thread, count) {
+                    let _ = black_box(theirs.check_key(key));
+                }
+            }),
+        ];
+        let figures = harness.compare(settings.plan(threads, 48_000), &contenders);
+        let names = contenders.iter().map(|one| one.name().to_owned());
+        let plural = if threads == 1 { "" } else { "s" };
+        let name = format!("1M keys uniform, batches of {BATCH}, {threads} thread{plural}");
+        table.row(name, names.zip(figures));
+    }
+    Ok(table)
+}

@@ -1,0 +1,98 @@
+//! Keys in the order in which requests bring them.
+
+use crate::Random;
+
+/// How keys are spread over requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// All requests have one key.
+    One,
+    /// Each of `keys` keys is as likely as any other.
+    Uniform {
+        /// How many keys there are.
+        keys: u64,
+    },
+    /// The k-th key is as likely as k to the power of -`exponent` says.
+    Zipf {
+        /// How many keys there are.
+        keys: u64,
+        /// How uneven it is.
+        exponent: f64,
+    },
+}
+
+/// A stretch of requests, laid out in the order in which they come, as if they had just been read.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    requests: Vec<String>,
+}
+
+/// Requests in a stretch; when it is over it starts again.
+const STRETCH: usize = 1 << 20;
+
+/// The key of number `number`: 11 bytes.
+#[must_use]
+pub fn name_of(number: u64) -> String {
+    format!("user{number:07}")
+}
+
+impl Spread {
+    /// How many keys there are.
+    #[must_use]
+    pub const fn keys(&self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Uniform { keys } | Self::Zipf { keys, .. } => *keys,
+        }
+    }
+}
+
+impl Traffic {
+    /// The same traffic in each run.
+    #[must_use]
+    pub fn of(spread: Spread) -> Self {
+        let mut random = Random::new(7);
+        let requests = match spread {
+            Spread::One => vec![name_of(0); 64],
+            Spread::Uniform { keys } => (0..STRETCH)
+                .map(|_| name_of(random.below(keys)))
+                .collect(),
+            Spread::Zipf { keys, exponent } => zipf(keys, exponent, &mut random),
+        };
+        Self { requests }
+    }
+
+    /// The keys of `count` requests, from a place in the stretch that differs from thread to thread.
+    pub fn requests(&self, thread: usize, count: usize) -> impl Iterator<Item = &String> {
+        let start = thread * self.requests.len() / 3 + count * thread;
+        self.requests
+            .iter()
+            .cycle()
+            .skip(start % self.requests.len())
+            .take(count)
+    }
+
+    /// The whole stretch.
+    #[must_use]
+    pub fn stretch(&self) -> &[String] {
+        &self.requests
+    }
+}
+
+/// Ranks are dealt to keys at random, so that frequent keys are not neighbours.
+fn zipf(keys: u64, exponent: f64, random: &mut Random) -> Vec<String> {
+    let mut total = 0.0;
+    let cumulated: Vec<f64> = (1..=keys)
+        .map(|rank| {
+            total += (rank as f64).powf(-exponent);
+            total
+        })
+        .collect();
+    (0..STRETCH)
+        .map(|_| {
+            let drawn = random.unit() * total;
+            let rank = cumulated.partition_point(|&sum| sum < drawn) as u64;
+            name_of(rank.wrapping_mul(0x9e37_79b9_7f4a_7c15) % keys)
+        })
+        .collect()
+}
