@@ -93,7 +93,7 @@ fn line_of(Outcome { part, time, result }: &Outcome) -> String {
 
 /// The test runners' closing lines, if any test ran.
 pub(crate) fn close(tally: &Tally) {
-    if !tally.is_empty() {
+    if tally.ran() > 0 {
         println!("\n{}", tally.shown());
     }
 }
