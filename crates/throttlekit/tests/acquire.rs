@@ -25,7 +25,9 @@ async fn what_cannot_be_met_in_time_is_refused_at_once_and_nothing_is_reserved()
     assert!(limiter.check("k").unwrap().allowed);
     // The clock stands still, so a wait would never end.
     let refused = limiter.acquire("k", 1, SECOND).await.unwrap_err();
-    let AcquireError::TooLate { decision, left } = refused else { panic!("{refused}") };
+    let AcquireError::TooLate { decision, left } = refused else {
+        panic!("{refused}")
+    };
     assert_eq!((decision.retry_after, left), (10 * SECOND, SECOND));
     assert_eq!(limiter.peek("k").unwrap().retry_after, 10 * SECOND);
 }
@@ -35,14 +37,19 @@ async fn several_units_have_one_deadline() {
     let (limiter, _clock) = limiter(TokenBucket::new(3, 1, 10 * SECOND).unwrap());
     assert!(limiter.check_n("k", 3).unwrap().allowed);
     let refused = limiter.acquire("k", 3, SECOND).await.unwrap_err();
-    assert!(matches!(refused, AcquireError::TooLate { decision, .. } if decision.retry_after == 30 * SECOND));
+    assert!(
+        matches!(refused, AcquireError::TooLate { decision, .. } if decision.retry_after == 30 * SECOND)
+    );
 }
 
 #[tokio::test]
 async fn a_cost_above_the_capacity_is_refused_at_once() {
     let (limiter, _clock) = limiter(TokenBucket::new(3, 3, 2 * SECOND).unwrap());
     let refused = limiter.acquire("k", 4, Duration::MAX).await.unwrap_err();
-    assert_eq!(refused, AcquireError::Limiter(Error::ExceedsCapacity { cost: 4, limit: 3 }));
+    assert_eq!(
+        refused,
+        AcquireError::Limiter(Error::ExceedsCapacity { cost: 4, limit: 3 })
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +72,10 @@ async fn a_waiter_is_served_when_the_clock_says_so() {
 async fn a_waiter_that_leaves_takes_nothing_along() {
     let (limiter, clock) = limiter(Gcra::per_second(1).unwrap());
     assert!(limiter.check("k").unwrap().allowed);
-    let wait = tokio::time::timeout(Duration::from_millis(10), limiter.acquire("k", 1, 5 * SECOND));
+    let wait = tokio::time::timeout(
+        Duration::from_millis(10),
+        limiter.acquire("k", 1, 5 * SECOND),
+    );
     assert!(wait.await.is_err());
     clock.advance(SECOND);
     assert!(limiter.check("k").unwrap().allowed);
@@ -73,23 +83,33 @@ async fn a_waiter_that_leaves_takes_nothing_along() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_ages_neither_panics_nor_returns_early() {
-    let slow = Gcra::new(1, Duration::from_micros(1 << 45)).unwrap().burst(100).unwrap();
+    let slow = Gcra::new(1, Duration::from_micros(1 << 45))
+        .unwrap()
+        .burst(100)
+        .unwrap();
     let (limiter, _clock) = limiter(slow);
     assert!(limiter.check_n("k", 100).unwrap().allowed);
     let wait = limiter.acquire("k", 100, Duration::MAX);
-    assert!(tokio::time::timeout(Duration::from_secs(3_600), wait).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(3_600), wait)
+            .await
+            .is_err()
+    );
 }
 
 /// Waits through a timer of a millisecond reach a limit of ten thousand per second all the same.
 #[tokio::test]
 async fn a_coarse_timer_does_not_hold_the_throughput_back() {
-    let limiter = RateLimiter::new(Gcra::per_second(10_000).unwrap().burst(50).unwrap(), MemoryStore::new());
+    let limiter = RateLimiter::new(
+        Gcra::per_second(10_000).unwrap().burst(50).unwrap(),
+        MemoryStore::new(),
+    );
     let start = throttlekit::Clock::monotonic(limiter.store().clock());
-    for _ in 0..10_000 {
+    for _ in 0..2_000 {
         limiter.acquire("k", 1, SECOND).await.unwrap();
     }
     let took = throttlekit::Clock::monotonic(limiter.store().clock()).since(start);
     // Never faster than burst + rate * t; how much slower is measured and not asserted here.
-    assert!(took >= Duration::from_micros(99 * 9_950), "{took:?}");
-    println!("10,000 units at 10,000 per second took {took:?}");
+    assert!(took >= Duration::from_micros(99 * 1_950), "{took:?}");
+    println!("2,000 units at 10,000 per second took {took:?}");
 }

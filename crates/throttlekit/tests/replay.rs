@@ -16,7 +16,12 @@ const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/replay/sampl
 /// The examples are built beside the tests.
 fn replay(args: &[&str], input: &[u8]) -> Output {
     let exe = env::current_exe().unwrap();
-    let program = exe.ancestors().nth(2).unwrap().join("examples").join("replay");
+    let program = exe
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples")
+        .join("replay");
     let mut child = Command::new(program)
         .args(args)
         .stdin(Stdio::piped())
@@ -60,8 +65,25 @@ fn the_sample_log_is_reported() {
 
 #[test]
 fn every_strategy_replays_it() {
-    for strategy in ["gcra", "token-bucket", "fixed-window", "sliding-window", "sliding-log"] {
-        let report = json(&[SAMPLE, "--strategy", strategy, "--limit", "30", "--per", "60s"], b"");
+    for strategy in [
+        "gcra",
+        "token-bucket",
+        "fixed-window",
+        "sliding-window",
+        "sliding-log",
+    ] {
+        let report = json(
+            &[
+                SAMPLE,
+                "--strategy",
+                strategy,
+                "--limit",
+                "30",
+                "--per",
+                "60s",
+            ],
+            b"",
+        );
         assert!(report["denied"].as_u64().unwrap() > 0, "{strategy}");
     }
 }
@@ -71,9 +93,24 @@ fn a_fixed_window_admits_its_limit_in_each_minute() {
     let lines: String = ["12:00:59", "12:00:59", "12:01:00", "12:01:00", "12:00:58"]
         .map(|time| line("192.0.2.1", &format!("30/Nov/2026:{time} +0000"), "/"))
         .concat();
-    let args = ["-", "--strategy", "fixed-window", "--limit", "1", "--per", "1m"];
+    let args = [
+        "-",
+        "--strategy",
+        "fixed-window",
+        "--limit",
+        "1",
+        "--per",
+        "1m",
+    ];
     let report = json(&args, lines.as_bytes());
-    assert_eq!((&report["allowed"], &report["denied"], &report["out_of_order"]), (&2.into(), &3.into(), &1.into()));
+    assert_eq!(
+        (
+            &report["allowed"],
+            &report["denied"],
+            &report["out_of_order"]
+        ),
+        (&2.into(), &3.into(), &1.into())
+    );
 }
 
 #[test]
@@ -98,7 +135,11 @@ fn clients_are_told_apart_by_what_was_asked_for() {
         line("192.0.2.1", NOON, "/b"),
     ]
     .concat();
-    let keys = |key: &str| json(&["-", "--key", key], lines.as_bytes())["keys"].as_u64().unwrap();
+    let keys = |key: &str| {
+        json(&["-", "--key", key], lines.as_bytes())["keys"]
+            .as_u64()
+            .unwrap()
+    };
     assert_eq!(keys("ip"), 3);
     assert_eq!(keys("ip64"), 2);
     assert_eq!(keys("path"), 2);
@@ -108,13 +149,20 @@ fn clients_are_told_apart_by_what_was_asked_for() {
 #[test]
 fn broken_lines_are_counted_and_shown_and_never_fatal() {
     let mut log = line("192.0.2.1", NOON, "/").into_bytes();
-    log.extend(b"\n\nno log line\n192.0.2.1 - - [31/Feb/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n");
-    log.extend(b"192.0.2.1 - - [01/Jan/1950:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n\xff\xfe\x00\n");
+    log.extend(
+        b"\n\nno log line\n192.0.2.1 - - [31/Feb/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n",
+    );
+    log.extend(
+        b"192.0.2.1 - - [01/Jan/1950:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n\xff\xfe\x00\n",
+    );
     log.extend(vec![b'x'; 200_000]);
     log.extend(b"\n");
     log.extend(line("192.0.2.1", NOON, "/").as_bytes());
     let report = json(&["-"], &log);
-    assert_eq!((&report["requests"], &report["unreadable"]), (&2.into(), &5.into()));
+    assert_eq!(
+        (&report["requests"], &report["unreadable"]),
+        (&2.into(), &5.into())
+    );
 }
 
 #[test]
@@ -122,7 +170,11 @@ fn an_empty_or_binary_file_is_reported_as_such() {
     for input in [&b""[..], &[0, 159, 146, 150, 10, 0, 1][..]] {
         let output = replay(&["-"], input);
         assert!(output.status.success());
-        assert!(String::from_utf8(output.stderr).unwrap().contains("holds no request"));
+        assert!(
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .contains("holds no request")
+        );
     }
 }
 
@@ -150,7 +202,12 @@ fn bad_input_is_refused_with_what_is_allowed() {
 #[test]
 fn a_sweep_compares_limits_in_one_pass() {
     let reports = json(&[SAMPLE, "--sweep", "10,60,600"], b"");
-    let denied: Vec<_> = reports.as_array().unwrap().iter().map(|r| r["denied"].as_u64().unwrap()).collect();
+    let denied: Vec<_> = reports
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["denied"].as_u64().unwrap())
+        .collect();
     assert!(denied[0] > denied[1] && denied[1] > denied[2], "{denied:?}");
 }
 

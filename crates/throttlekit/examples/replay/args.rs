@@ -7,43 +7,43 @@ use clap::{Parser, ValueEnum};
 /// Replays a web access log through a rate limit and reports what it would have denied.
 #[derive(Debug, Parser)]
 #[command(name = "replay")]
-pub struct Args {
+pub(crate) struct Args {
     /// The log, plain or gzip; `-` is standard input.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// The strategy.
     #[arg(long, value_enum, default_value_t = Strategy::Gcra)]
-    pub strategy: Strategy,
+    pub(crate) strategy: Strategy,
     /// Requests per period.
     #[arg(long, default_value_t = 60)]
-    pub limit: u64,
+    pub(crate) limit: u64,
     /// The period or window, as in 500ms, 60s, 5m or 1h.
     #[arg(long, default_value = "60s", value_parser = duration)]
-    pub per: Duration,
+    pub(crate) per: Duration,
     /// Requests that may come at once: GCRA's burst or the bucket's capacity [default: the limit].
     #[arg(long)]
-    pub burst: Option<u64>,
+    pub(crate) burst: Option<u64>,
     /// Slices of the sliding window [default: 10].
     #[arg(long)]
-    pub buckets: Option<u64>,
+    pub(crate) buckets: Option<u64>,
     /// What the limit is counted per: ip, ip64 (IPv6 by /64), path, or field:N (from 1).
     #[arg(long, default_value = "ip", value_parser = key)]
-    pub key: KeyBy,
+    pub(crate) key: KeyBy,
     /// Compares these limits in one pass, instead of --limit.
     #[arg(long, value_delimiter = ',', value_name = "N,N,..")]
-    pub sweep: Vec<u64>,
+    pub(crate) sweep: Vec<u64>,
     /// How many of the worst keys to show.
     #[arg(long, default_value_t = 10)]
-    pub top: usize,
+    pub(crate) top: usize,
     /// Writes a chart of allowed and denied requests over time.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Prints JSON instead of a report; a list of them with --sweep.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Strategy {
+pub(crate) enum Strategy {
     Gcra,
     TokenBucket,
     FixedWindow,
@@ -53,7 +53,7 @@ pub enum Strategy {
 
 /// What the limit is counted per.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyBy {
+pub(crate) enum KeyBy {
     Ip,
     Ip64,
     Path,
@@ -62,7 +62,7 @@ pub enum KeyBy {
 
 impl Args {
     /// The limits to replay.
-    pub fn limits(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn limits(&self) -> impl Iterator<Item = u64> + '_ {
         let one = self.sweep.is_empty().then_some(self.limit);
         one.into_iter().chain(self.sweep.iter().copied())
     }

@@ -15,7 +15,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What was read.
-pub enum Line {
+pub(crate) enum Line {
     Read,
     /// The line was cut after its first part.
     TooLong,
@@ -25,7 +25,7 @@ pub enum Line {
 /// Opens `file`, or standard input if it is `-`, and unpacks it if it is gzip.
 ///
 /// Shows a progress bar if standard error is a terminal.
-pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
+pub(crate) fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     if file == Path::new("-") {
         let bar = ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {bytes_per_sec}"));
         return unpack(bar.wrap_read(io::stdin()));
@@ -63,7 +63,7 @@ fn unpack(input: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
 }
 
 /// Reads the next line into `line`, without its line break.
-pub fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+pub(crate) fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
     if input.take(LONGEST_LINE as u64).read_until(b'\n', line)? == 0 {
         return Ok(Line::End);

@@ -12,7 +12,7 @@ use crate::{args::KeyBy, line::Entry};
 
 impl<'a> Entry<'a> {
     /// The instant and the key of this line; `None` if the line lacks what the key is made of.
-    pub fn keyed(&self, by: KeyBy) -> Option<(Timestamp, Cow<'a, [u8]>)> {
+    pub(crate) fn keyed(&self, by: KeyBy) -> Option<(Timestamp, Cow<'a, [u8]>)> {
         let key = match by {
             KeyBy::Ip => address(self.host, |address| address),
             KeyBy::Ip64 => address(self.host, network),

@@ -9,16 +9,16 @@ use jiff::fmt::strtime;
 use throttlekit::Timestamp;
 
 /// The parts of a line that a limit may be counted per.
-pub struct Entry<'a> {
-    pub at: Timestamp,
-    pub host: &'a [u8],
-    pub request: Option<&'a [u8]>,
+pub(crate) struct Entry<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) host: &'a [u8],
+    pub(crate) request: Option<&'a [u8]>,
     line: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
     /// Reads a line; `None` if it has no host or no time.
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(line);
         let host = fields.next()?;
         let time = fields.find_map(|field| field.strip_prefix(b"["))?;
@@ -33,13 +33,13 @@ impl<'a> Entry<'a> {
     }
 
     /// The path of the request, without its query.
-    pub fn path(&self) -> Option<&'a [u8]> {
+    pub(crate) fn path(&self) -> Option<&'a [u8]> {
         let target = self.request?.split(|&byte| byte == b' ').nth(1)?;
         target.split(|&byte| byte == b'?').next()
     }
 
     /// Field `number` of the line, from 0, without quotes or brackets.
-    pub fn field(&self, number: usize) -> Option<&'a [u8]> {
+    pub(crate) fn field(&self, number: usize) -> Option<&'a [u8]> {
         Fields(self.line).nth(number).map(unquoted)
     }
 }

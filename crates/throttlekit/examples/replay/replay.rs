@@ -10,10 +10,10 @@ use throttlekit::{
 use crate::args::{Args, Strategy};
 
 /// Decides on a request of a key at an instant, whatever the strategy.
-pub type Limit = Box<dyn FnMut(Timestamp, &[u8]) -> Result<Decision, Error>>;
+pub(crate) type Limit = Box<dyn FnMut(Timestamp, &[u8]) -> Result<Decision, Error>>;
 
 /// The limit that `args` describe, with `limit` requests per period.
-pub fn limiter(args: &Args, limit: u64) -> Result<Limit, ConfigError> {
+pub(crate) fn limiter(args: &Args, limit: u64) -> Result<Limit, ConfigError> {
     let burst = args.burst.unwrap_or(limit);
     Ok(match args.strategy {
         Strategy::Gcra => over_memory(Gcra::new(limit, args.per)?.burst(burst)?),

@@ -46,7 +46,7 @@ impl Count {
 }
 
 /// One limit, and what it did.
-pub struct Report {
+pub(crate) struct Report {
     limit: u64,
     decide: Limit,
     total: Count,
@@ -58,13 +58,13 @@ pub struct Report {
 
 /// Lines that could not be read.
 #[derive(Default)]
-pub struct Unreadable {
+pub(crate) struct Unreadable {
     count: u64,
     first: Vec<(u64, String)>,
 }
 
 impl Unreadable {
-    pub fn add(&mut self, number: u64, line: &[u8]) {
+    pub(crate) fn add(&mut self, number: u64, line: &[u8]) {
         self.count += 1;
         if self.first.len() < 3 {
             let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
@@ -74,7 +74,7 @@ impl Unreadable {
 }
 
 impl Report {
-    pub fn new(limit: u64, decide: Limit) -> Self {
+    pub(crate) fn new(limit: u64, decide: Limit) -> Self {
         let (keys, minutes) = (HashMap::new(), BTreeMap::new());
         Self {
             limit,
@@ -87,7 +87,7 @@ impl Report {
         }
     }
 
-    pub fn replay(&mut self, at: Timestamp, key: &[u8]) -> Result<(), throttlekit::Error> {
+    pub(crate) fn replay(&mut self, at: Timestamp, key: &[u8]) -> Result<(), throttlekit::Error> {
         let allowed = (self.decide)(at, key)?.allowed;
         self.total.add(allowed);
         self.minutes
@@ -167,7 +167,7 @@ fn time_of(minute: u64) -> String {
 }
 
 /// Prints what was asked for, and writes the chart.
-pub fn print(
+pub(crate) fn print(
     args: &Args,
     reports: &[Report],
     unreadable: &Unreadable,

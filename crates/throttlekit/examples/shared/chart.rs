@@ -11,16 +11,16 @@ use plotters::{
 };
 
 /// A line of a chart.
-pub struct Line<'a> {
-    pub name: &'a str,
-    pub points: Vec<(f64, f64)>,
+pub(crate) struct Line<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// What a chart is called and what its axes show.
-pub struct Labels<'a> {
-    pub title: &'a str,
-    pub x: &'a str,
-    pub y: &'a str,
+pub(crate) struct Labels<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
 }
 
 const SIZE: (u32, u32) = (960, 480);
@@ -36,7 +36,11 @@ const COLOURS: [RGBColor; 6] = [
 ];
 
 /// Writes `lines` to `file`.
-pub fn write(file: &Path, labels: &Labels<'_>, lines: &[Line<'_>]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn write(
+    file: &Path,
+    labels: &Labels<'_>,
+    lines: &[Line<'_>],
+) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     draw(&area, labels, lines).map_err(|error| format!("{}: {error}", file.display()))?;
     Ok(())
