@@ -13,6 +13,7 @@ type Limiter<S> = RateLimiter<MemoryStore<S, Arc<ManualClock>>>;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn limiter<S: Strategy>(strategy: S) -> (Arc<Limiter<S>>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
     let store = MemoryStore::with_clock(Arc::clone(&clock));

@@ -14,6 +14,7 @@ use serde_json::Value;
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/replay/sample.log");
 
 /// The examples are built beside the tests.
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn replay(args: &[&str], input: &[u8]) -> Output {
     let exe = env::current_exe().unwrap();
     let program = exe
@@ -34,12 +35,14 @@ fn replay(args: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn json(args: &[&str], input: &[u8]) -> Value {
     let output = replay(&[args, &["--json"]].concat(), input);
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn refusal(args: &[&str]) -> String {
     let output = replay(args, b"");
     assert!(!output.status.success());
