@@ -32,6 +32,8 @@ pub(crate) struct Dependency {
     /// `None` for an ordinary dependency, else `dev` or `build`.
     pub(crate) kind: Option<String>,
     pub(crate) optional: bool,
+    #[serde(default)]
+    pub(crate) features: Vec<String>,
     /// The platform or `cfg` that it is for.
     pub(crate) target: Option<String>,
 }

@@ -4,24 +4,23 @@ use anyhow::Result;
 
 use crate::command;
 use crate::machine::Need;
+use crate::metadata::{Dependency, Metadata, Package};
 use crate::tally::Tally;
 
-/// Tests that need a server skip themselves without one, and fail if this variable is set.
-const REQUIRE_REDIS: &str = "THROTTLEKIT_REQUIRE_REDIS";
-
+/// What to do about the packages whose tests start Redis servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redis {
-    Required,
-    MayBeMissing,
+    Tried,
+    LeftOut,
 }
 
 impl Redis {
     pub(crate) fn from_missing(missing: &[&Need]) -> Self {
         let is_missing = missing.iter().any(|need| need.what == "redis-server");
         if is_missing {
-            Self::MayBeMissing
+            Self::LeftOut
         } else {
-            Self::Required
+            Self::Tried
         }
     }
 }
@@ -41,8 +40,22 @@ fn run_one(tally: &mut Tally, redis: Redis, arguments: &[&str]) -> Result<()> {
     command
         .args(arguments)
         .args(["--workspace", "--all-features", command::colour()]);
-    if redis == Redis::Required {
-        command.env(REQUIRE_REDIS, "1");
+    if redis == Redis::LeftOut {
+        for package in Metadata::load()?
+            .packages
+            .iter()
+            .filter(|one| starts_servers(one))
+        {
+            command.arg(format!("--exclude={}", package.name));
+        }
     }
     command::run_watched(&mut command, |line| tally.watch(line))
+}
+
+/// Its tests ask the test kit for real servers.
+fn starts_servers(package: &Package) -> bool {
+    let asks = |one: &Dependency| {
+        one.name == "tk-testkit" && one.features.iter().any(|feature| feature == "servers")
+    };
+    package.name == "tk-testkit" || package.dependencies.iter().any(asks)
 }

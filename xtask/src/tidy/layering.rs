@@ -38,6 +38,8 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "tk-testkit",
         may_use: &["tk-core"],
+        // The simulated fleet leases with the ledger that ships, and only that feature pulls it in.
+        if_asked: &["tk-twotier"],
         // Its own tests need one real store, to show that the suite passes what is right.
         in_tests: &["tk-store-memory"],
         ..NOTHING_ELSE
