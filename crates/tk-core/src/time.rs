@@ -4,12 +4,10 @@ use core::{fmt, time::Duration};
 
 /// Microseconds in a `Duration`, saturating at `u64::MAX`.
 pub(crate) const fn micros(duration: Duration) -> u64 {
-    let micros = duration.as_micros();
-    if micros > u64::MAX as u128 {
-        u64::MAX
-    } else {
-        micros as u64
-    }
+    duration
+        .as_secs()
+        .saturating_mul(1_000_000)
+        .saturating_add(duration.subsec_micros() as u64)
 }
 
 /// An instant on the wall: whole microseconds since the Unix epoch.

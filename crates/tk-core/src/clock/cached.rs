@@ -2,7 +2,7 @@
 
 use alloc::sync::{Arc, Weak};
 use core::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 use std::{io, thread};
@@ -34,6 +34,7 @@ struct Shared<C> {
     source: C,
     wall: AtomicU64,
     monotonic: AtomicU64,
+    refreshing: AtomicBool,
 }
 
 impl CachedClock {
@@ -65,22 +66,28 @@ impl<C: Clock> CachedClock<C> {
                 source,
                 wall,
                 monotonic,
+                refreshing: AtomicBool::new(false),
             }),
         }
     }
 
-    /// Reads the source anew.
+    /// Reads the source anew, unless another thread is about to.
     pub fn refresh(&self) {
         self.shared.refresh();
     }
 }
 
 impl<C: Clock> Shared<C> {
+    /// One at a time: of two that race, the slower would put an older reading in place of a newer one.
     fn refresh(&self) {
+        if self.refreshing.swap(true, Ordering::Acquire) {
+            return;
+        }
         self.wall
             .store(self.source.now().as_micros(), Ordering::Release);
         self.monotonic
             .store(self.source.monotonic().as_micros(), Ordering::Release);
+        self.refreshing.store(false, Ordering::Release);
     }
 }
 

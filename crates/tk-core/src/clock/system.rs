@@ -38,9 +38,10 @@ impl SystemClock {
     /// Does nothing, and returns 0, if the wall is behind: time never steps back.
     pub fn reanchor() -> u64 {
         let anchor = anchor();
-        let ahead = wall().saturating_sub(Self.now().as_micros());
-        anchor.wall.fetch_add(ahead, Ordering::AcqRel);
-        ahead
+        // The wall as it would have stood at the anchor; callers that race raise it once.
+        let anchored = wall().saturating_sub(elapsed(anchor));
+        let before = anchor.wall.fetch_max(anchored, Ordering::AcqRel);
+        anchored.saturating_sub(before)
     }
 }
 

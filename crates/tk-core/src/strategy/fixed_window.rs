@@ -77,27 +77,28 @@ impl FixedWindow {
         Duration::from_micros(self.window)
     }
 
-    /// The window in force at `now` and what is used in it: the stored one unless a later one has begun.
+    /// The start of the window in force at `now` and what is used in it: the stored one until it has ended.
+    ///
+    /// Units used under another window's length count as used at the newest instant.
     #[inline]
     fn current(&self, state: &FixedWindowState, now: Timestamp) -> (u64, u64) {
         let now = now.as_micros();
-        if state.window != self.window && state.used > 0 {
-            return self.converted(state, now);
-        }
-        let start = now - now % self.window;
-        if start > state.start || state.used == 0 {
-            (start, 0)
-        } else {
+        if state.used == 0 || now >= state.end() {
+            (self.start(now), 0)
+        } else if state.window == self.window {
             (state.start, state.used)
+        } else {
+            (self.start(now.max(state.start)), state.used)
         }
     }
 
-    /// Units used under another window's length count as used at the newest instant.
-    #[cold]
-    fn converted(&self, state: &FixedWindowState, now: u64) -> (u64, u64) {
-        let used = if now < state.end() { state.used } else { 0 };
-        let newest = now.max(state.start);
-        (newest - newest % self.window, used)
+    const fn mark_of(&self, start: u64) -> Mark {
+        Mark((start as u128) << 64 | self.window as u128)
+    }
+
+    #[inline]
+    const fn start(&self, at: u64) -> u64 {
+        at - at % self.window
     }
 }
 
@@ -150,8 +151,7 @@ impl Strategy for FixedWindow {
     }
 
     fn mark(&self, state: &FixedWindowState, now: Timestamp) -> Mark {
-        let (start, _) = self.current(state, now);
-        Mark(u128::from(start) << 64 | u128::from(self.window))
+        self.mark_of(self.current(state, now).0)
     }
 
     fn give_back(
@@ -162,7 +162,7 @@ impl Strategy for FixedWindow {
         amount: u64,
     ) -> u64 {
         let live = state.window == self.window && now.as_micros() < state.end();
-        if !live || mark != self.mark(state, now) {
+        if !live || mark != self.mark_of(state.start) {
             return 0;
         }
         let applied = amount.min(state.used);

@@ -54,6 +54,8 @@ pub struct SlidingWindowState {
 struct Position {
     slice: u64,
     into: u64,
+    /// Slices since the newest in which units were used.
+    passed: usize,
 }
 
 impl SlidingWindow {
@@ -128,112 +130,143 @@ impl SlidingWindow {
             && state.counts.len() as u64 == self.buckets + 1
     }
 
-    fn at(&self, now: Timestamp) -> Position {
-        // Below 2^52 * 2^10.
-        let scaled = now.as_micros() * self.buckets;
-        Position {
-            slice: scaled / self.window,
-            into: scaled % self.window,
+    /// The state under this rule's scale, if it was written under another.
+    ///
+    /// Units used then, rounded up, count as used at the newest instant.
+    #[inline]
+    fn converted(&self, state: &SlidingWindowState, now: Timestamp) -> Option<SlidingWindowState> {
+        if state.counts.is_empty() || self.same_as(state) {
+            None
+        } else {
+            Some(self.convert(state, now))
         }
     }
 
-    /// `now`, or the start of the newest slice if that is later.
-    fn effective(&self, state: &SlidingWindowState, now: Timestamp) -> Position {
-        let position = self.at(now);
-        let behind = state.newest > position.slice && state.counts.iter().any(|&count| count > 0);
-        if behind {
-            Position {
-                slice: state.newest,
-                into: 0,
+    #[cold]
+    fn convert(&self, state: &SlidingWindowState, now: Timestamp) -> SlidingWindowState {
+        let mut converted = SlidingWindowState::default();
+        if let Some(old) = state.rule() {
+            let used = old.estimate(state, old.position(state, now));
+            let newest = Timestamp::from_micros(old.micros(state.newest, 0)).max(now);
+            if used > 0 {
+                converted.add(self, self.at(newest).0, used);
             }
+        }
+        converted
+    }
+
+    /// The slice of an instant, and the way into it.
+    #[inline]
+    fn at(&self, now: Timestamp) -> (u64, u64) {
+        // Below 2^52 * 2^10.
+        let scaled = now.as_micros() * self.buckets;
+        (scaled / self.window, scaled % self.window)
+    }
+
+    /// `now`, or the start of the newest slice if that is later and holds anything.
+    #[inline]
+    fn position(&self, state: &SlidingWindowState, now: Timestamp) -> Position {
+        let (slice, into) = self.at(now);
+        let (slice, into) = if slice < state.newest && state.last_used().is_some() {
+            (state.newest, 0)
         } else {
-            position
+            (slice, into)
+        };
+        let passed = slice.saturating_sub(state.newest);
+        Position {
+            slice,
+            into,
+            passed: passed.min(state.counts.len() as u64) as usize,
         }
     }
 
     /// The first whole microsecond at or after a position.
+    #[inline]
     fn micros(&self, slice: u64, into: u64) -> u64 {
-        let scaled = u128::from(slice) * u128::from(self.window) + u128::from(into);
-        u64::try_from(scaled.div_ceil(u128::from(self.buckets))).unwrap_or(u64::MAX)
-    }
-
-    /// Units in the newest `buckets` slices at `slice`, and those in the one before.
-    fn sums(&self, state: &SlidingWindowState, slice: u64) -> (u64, u64) {
-        let oldest = slice.checked_sub(self.buckets);
-        let first = oldest
-            .map_or(0, |oldest| oldest + 1)
-            .max(state.newest.saturating_sub(self.buckets));
-        let full = (first..=slice.min(state.newest))
-            .map(|k| state.count(k))
-            .fold(0, u64::saturating_add);
-        (full, oldest.map_or(0, |oldest| state.count(oldest)))
+        let scaled = slice
+            .checked_mul(self.window)
+            .and_then(|start| start.checked_add(into));
+        // A slice within the range of time stays below 2^63; only a state from outside may hold others.
+        scaled.map_or(u64::MAX, |scaled| scaled.div_ceil(self.buckets))
     }
 
     /// The estimate at a position, rounded up. Rounding changes no answer, since costs and limits are whole.
+    #[inline]
     fn estimate(&self, state: &SlidingWindowState, at: Position) -> u64 {
-        let (full, before) = self.sums(state, at.slice);
-        full.saturating_add(weighted(before, self.window - at.into, self.window))
+        let (oldest, full) = state.sums(at.passed);
+        full.saturating_add(weighted(oldest, self.window - at.into, self.window))
     }
 
     /// The first microsecond at which `cost` fits if nothing else arrives.
+    #[cold]
     fn fits_at(&self, state: &SlidingWindowState, from: Position, cost: u64) -> u64 {
-        let (mut full, mut before) = self.sums(state, from.slice);
+        let (mut oldest, mut full) = state.sums(from.passed);
         let mut slice = from.slice;
-        let last = state.newest.saturating_add(self.buckets);
-        while full.saturating_add(cost) > self.limit && slice <= last {
-            slice += 1;
-            before = slice
-                .checked_sub(self.buckets)
-                .map_or(0, |oldest| state.count(oldest));
-            full -= before.min(full);
+        for &next in state.oldest_first().skip(from.passed + 1) {
+            if full.saturating_add(cost) <= self.limit {
+                break;
+            }
+            slice = slice.saturating_add(1);
+            oldest = next;
+            full = full.saturating_sub(oldest);
         }
-        let room = u128::from(self.limit.saturating_sub(full).saturating_sub(cost));
-        let window = u128::from(self.window);
-        let overlap = (room * window)
-            .checked_div(before.into())
-            .unwrap_or(window)
-            .min(window);
-        self.micros(slice, self.window - overlap as u64)
+        // The oldest slice may still overlap by as much as there is room for its units.
+        let room = self.limit.saturating_sub(full).saturating_sub(cost);
+        let overlap = (u128::from(room) * u128::from(self.window))
+            .checked_div(oldest.into())
+            .map_or(self.window, |overlap| {
+                overlap.min(self.window.into()) as u64
+            });
+        self.micros(slice, self.window - overlap)
+    }
+
+    /// When the units of `slice` have left the window.
+    #[inline]
+    fn left_at(&self, slice: u64) -> Timestamp {
+        let end = self.micros(slice.saturating_add(1), 0);
+        Timestamp::from_micros(end.saturating_add(self.window))
     }
 
     /// When the last unit has left the window; `now` if none is in it.
+    #[inline]
     fn reset_at(&self, state: &SlidingWindowState, now: Timestamp) -> Timestamp {
-        let oldest = state.newest.saturating_sub(self.buckets);
-        let newest = (oldest..=state.newest)
-            .rev()
-            .find(|&slice| state.count(slice) > 0);
-        let left = newest.map_or(0, |slice| {
-            self.micros(slice + 1, 0).saturating_add(self.window)
-        });
-        Timestamp::from_micros(left).max(now)
+        let last = state.last_used();
+        last.map_or(now, |slice| self.left_at(slice).max(now))
     }
 
-    /// Units used under another scale, rounded up, count as used at the newest instant.
-    #[cold]
-    fn converted(&self, state: &SlidingWindowState, now: Timestamp) -> SlidingWindowState {
-        let buckets = (state.counts.len() as u64).saturating_sub(1);
-        if state.window == 0 || buckets == 0 {
-            return SlidingWindowState::default();
-        }
-        let old = Self {
-            limit: self.limit,
-            window: state.window,
-            buckets,
+    /// The decision on a state of this scale, and where to charge it.
+    #[inline]
+    fn weigh(&self, state: &SlidingWindowState, now: Timestamp, cost: u64) -> (Decision, u64) {
+        let at = self.position(state, now);
+        let left = self.limit.saturating_sub(self.estimate(state, at));
+        let allowed = cost <= left || cost == 0;
+        let charged = if allowed { cost } else { 0 };
+        let retry_after = if allowed {
+            Duration::ZERO
+        } else {
+            let fits_at = self.fits_at(state, at, cost);
+            Duration::from_micros(fits_at.saturating_sub(now.as_micros()))
         };
-        let used = old.estimate(state, old.effective(state, now));
-        if used == 0 {
-            return SlidingWindowState::default();
-        }
-        let newest = Timestamp::from_micros(old.micros(state.newest, 0)).max(now);
-        let mut converted = SlidingWindowState::default();
-        converted.add(self, self.at(newest).slice, used);
-        converted
+        let decision = Decision {
+            allowed,
+            limit: self.limit,
+            remaining: left - charged,
+            reset_at: if charged > 0 {
+                self.left_at(at.slice).max(now)
+            } else {
+                self.reset_at(state, now)
+            },
+            retry_after,
+        };
+        (decision, at.slice)
     }
 }
 
 /// `count * part / whole`, rounded up; `part <= whole`.
+#[inline]
 fn weighted(count: u64, part: u64, whole: u64) -> u64 {
     match count.checked_mul(part) {
+        Some(0) => 0,
         Some(product) => product.div_ceil(whole),
         // At most `count`, since `part <= whole`.
         None => (u128::from(count) * u128::from(part)).div_ceil(whole.into()) as u64,
@@ -241,12 +274,59 @@ fn weighted(count: u64, part: u64, whole: u64) -> u64 {
 }
 
 impl SlidingWindowState {
+    /// The rule that the state was written under, but for its limit; none if it was written under none.
+    fn rule(&self) -> Option<SlidingWindow> {
+        let buckets = (self.counts.len() as u64).checked_sub(1)?;
+        let known = self.window > 0 && (1..=Range::MAX_BUCKETS).contains(&buckets);
+        known.then_some(SlidingWindow {
+            limit: 0,
+            window: self.window,
+            buckets,
+        })
+    }
+
+    /// Where a slice stands.
+    #[inline]
+    fn index(&self, slice: u64) -> usize {
+        (slice % self.counts.len() as u64) as usize
+    }
+
+    /// The counts of the newest slice and those before it, oldest first.
+    #[inline]
+    fn oldest_first(&self) -> impl DoubleEndedIterator<Item = &u64> {
+        let after_newest = if self.counts.is_empty() {
+            0
+        } else {
+            self.index(self.newest) + 1
+        };
+        let (newer, older) = self.counts.split_at(after_newest);
+        older.iter().chain(newer)
+    }
+
+    /// Once `passed` slices have passed since the newest: the units in the slice before the window's first, and those within.
+    #[inline]
+    fn sums(&self, passed: usize) -> (u64, u64) {
+        let mut counts = self.oldest_first().skip(passed);
+        let oldest = counts.next().copied().unwrap_or(0);
+        (
+            oldest,
+            counts.fold(0, |sum, &count| sum.saturating_add(count)),
+        )
+    }
+
+    /// The newest slice that holds anything.
+    #[inline]
+    fn last_used(&self) -> Option<u64> {
+        let back = self.oldest_first().rev().position(|&count| count > 0)?;
+        // Before the epoch there are no slices; only a state from outside can count units there.
+        Some(self.newest.saturating_sub(back as u64))
+    }
+
     /// Units in a slice that the ring holds; 0 for any other.
     fn count(&self, slice: u64) -> u64 {
-        let slots = self.counts.len() as u64;
-        let held = slots > 0 && slice <= self.newest && self.newest - slice < slots;
-        if held {
-            self.counts[(slice % slots) as usize]
+        let back = self.newest.checked_sub(slice);
+        if back.is_some_and(|back| back < self.counts.len() as u64) {
+            self.counts[self.index(slice)]
         } else {
             0
         }
@@ -255,70 +335,74 @@ impl SlidingWindowState {
     /// Adds units to `slice`, which is older than the newest only if the ring holds nothing.
     fn add(&mut self, rule: &SlidingWindow, slice: u64, units: u64) {
         if self.counts.is_empty() {
-            let counts = vec![0; rule.buckets as usize + 1];
             *self = Self {
                 newest: slice,
-                counts,
+                counts: vec![0; rule.buckets as usize + 1],
                 window: rule.window,
                 buckets: rule.buckets,
             };
         }
-        let slots = self.counts.len() as u64;
         match slice.checked_sub(self.newest) {
-            Some(passed) if passed < slots => {
-                for slice in (0..passed).map(|back| slice - back) {
-                    self.counts[(slice % slots) as usize] = 0;
+            Some(passed) if passed < self.counts.len() as u64 => {
+                for back in 0..passed {
+                    let index = self.index(slice - back);
+                    self.counts[index] = 0;
                 }
             }
             _ => self.counts.fill(0),
         }
         self.newest = slice;
-        self.counts[(slice % slots) as usize] += units;
+        let index = self.index(slice);
+        self.counts[index] = self.counts[index].saturating_add(units);
     }
 }
 
 impl Strategy for SlidingWindow {
     type State = SlidingWindowState;
 
+    #[inline]
     fn capacity(&self) -> u64 {
         self.limit
     }
 
     fn decide(&self, state: &mut SlidingWindowState, now: Timestamp, cost: u64) -> Decision {
-        if !state.counts.is_empty() && !self.same_as(state) {
-            let mut converted = self.converted(state, now);
-            let decision = self.decide(&mut converted, now, cost);
-            // Also if denied, or the retry time would start anew with each call.
-            if cost > 0 {
-                *state = converted;
-            }
-            return decision;
+        if cost == 0 {
+            return self.assess(state, now, 0);
         }
-        let at = self.effective(state, now);
-        let used = self.estimate(state, at);
-        let allowed = cost == 0 || cost <= self.limit.saturating_sub(used);
-        let charged = if allowed { cost } else { 0 };
-        if charged > 0 {
-            state.add(self, at.slice, charged);
+        if let Some(converted) = self.converted(state, now) {
+            // Kept also if denied, or the retry time would start anew with each call.
+            *state = converted;
         }
-        let retry_at = if allowed {
-            0
-        } else {
-            self.fits_at(state, at, cost)
-        };
+        let (decision, slice) = self.weigh(state, now, cost);
+        if decision.allowed {
+            state.add(self, slice, cost);
+        }
+        decision
+    }
+
+    // The provided methods would copy the ring.
+
+    fn peek(&self, state: &SlidingWindowState, now: Timestamp) -> Decision {
+        let one = self.assess(state, now, 1);
         Decision {
-            allowed,
-            limit: self.limit,
-            remaining: self.limit.saturating_sub(used).saturating_sub(charged),
-            reset_at: self.reset_at(state, now),
-            retry_after: Duration::from_micros(retry_at.saturating_sub(now.as_micros())),
+            allowed: one.allowed,
+            retry_after: one.retry_after,
+            ..self.assess(state, now, 0)
         }
+    }
+
+    fn available(&self, state: &SlidingWindowState, now: Timestamp) -> u64 {
+        self.assess(state, now, 0).remaining
+    }
+
+    fn span(&self, state: &SlidingWindowState, now: Timestamp) -> Duration {
+        self.assess(state, now, 0).reset_at.since(now)
     }
 
     /// The slice, with the scale.
     fn mark(&self, state: &SlidingWindowState, now: Timestamp) -> Mark {
-        let slice = self.effective(state, now).slice;
-        Mark(u128::from(slice) << 64 | u128::from(self.window) << 11 | u128::from(self.buckets))
+        let slice = self.position(state, now).slice;
+        Mark(u128::from(slice) << 64 | self.scale())
     }
 
     fn give_back(
@@ -329,31 +413,39 @@ impl Strategy for SlidingWindow {
         amount: u64,
     ) -> u64 {
         let slice = (mark.0 >> 64) as u64;
-        let scale = u128::from(self.window) << 11 | u128::from(self.buckets);
-        if !self.same_as(state) || mark.0 & u128::from(u64::MAX) != scale {
+        let scaled = self.same_as(state) && mark.0 & u128::from(u64::MAX) == self.scale();
+        let last = slice.saturating_add(self.buckets);
+        if !scaled || self.position(state, now).slice > last {
             return 0;
         }
-        let live = self.effective(state, now).slice <= slice.saturating_add(self.buckets);
-        let applied = if live {
-            amount.min(state.count(slice))
-        } else {
-            0
-        };
+        let applied = amount.min(state.count(slice));
         if applied > 0 {
-            let slots = state.counts.len() as u64;
-            state.counts[(slice % slots) as usize] -= applied;
+            let index = state.index(slice);
+            state.counts[index] -= applied;
         }
         applied
     }
 
     fn is_fresh(&self, state: &SlidingWindowState, now: Timestamp) -> bool {
-        if state.counts.is_empty() {
-            return true;
-        }
-        self.same_as(state) && self.reset_at(state, now) <= now
+        let last = state.last_used().zip(state.rule());
+        last.is_none_or(|(slice, rule)| rule.left_at(slice) <= now)
     }
 
     fn same_scale(&self, other: &Self) -> bool {
         (self.window, self.buckets) == (other.window, other.buckets)
+    }
+}
+
+impl SlidingWindow {
+    /// The decision alone, on a state of any scale.
+    fn assess(&self, state: &SlidingWindowState, now: Timestamp, cost: u64) -> Decision {
+        match self.converted(state, now) {
+            Some(converted) => self.weigh(&converted, now, cost).0,
+            None => self.weigh(state, now, cost).0,
+        }
+    }
+
+    const fn scale(&self) -> u128 {
+        (self.window as u128) << 11 | self.buckets as u128
     }
 }

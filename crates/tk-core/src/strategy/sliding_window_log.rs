@@ -49,7 +49,7 @@ pub struct SlidingWindowLogState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Entry {
     at: u64,
-    /// Units accepted up to and including this entry.
+    /// Units accepted up to and including this entry, modulo 2^64: only differences count.
     through: u64,
 }
 
@@ -142,7 +142,7 @@ impl SlidingWindowLog {
             .saturating_sub(self.limit)
             .min(live);
         let blocking = if excess > 0 {
-            state.instant_of(first.saturating_add(excess))
+            state.instant_of(first.wrapping_add(excess))
         } else {
             newest
         };
@@ -190,7 +190,7 @@ impl SlidingWindowLogState {
         let first = dead
             .checked_sub(1)
             .map_or(self.before, |last| self.entries[last].through);
-        (self.total().saturating_sub(first), first)
+        (self.total().wrapping_sub(first), first)
     }
 
     fn is_dead(&self, entry: &Entry, at: u64) -> bool {
@@ -199,9 +199,10 @@ impl SlidingWindowLogState {
 
     /// The instant of the unit that makes the running total reach `through`.
     fn instant_of(&self, through: u64) -> u64 {
+        let since_before = |total: u64| total.wrapping_sub(self.before);
         let entry = self
             .entries
-            .partition_point(|entry| entry.through < through);
+            .partition_point(|entry| since_before(entry.through) < since_before(through));
         self.entries.get(entry).map_or(0, |entry| entry.at)
     }
 
@@ -210,7 +211,7 @@ impl SlidingWindowLogState {
         if units == 0 {
             return;
         }
-        let through = self.total().saturating_add(units);
+        let through = self.total().wrapping_add(units);
         match self.entries.back_mut() {
             Some(entry) if entry.at == at => entry.through = through,
             _ => self.entries.push_back(Entry { at, through }),
@@ -227,10 +228,6 @@ impl SlidingWindowLogState {
                 _ => break,
             }
         }
-        if self.entries.is_empty() {
-            // An empty log starts its totals anew, so that they do not grow for ever.
-            self.before = 0;
-        }
     }
 
     /// Takes up to `amount` units out of the entry at `at`, if it is among the newest few.
@@ -245,9 +242,9 @@ impl SlidingWindowLogState {
         let before = index
             .checked_sub(1)
             .map_or(self.before, |i| self.entries[i].through);
-        let removed = amount.min(self.entries[index].through.saturating_sub(before));
+        let removed = amount.min(self.entries[index].through.wrapping_sub(before));
         for entry in self.entries.range_mut(index..) {
-            entry.through -= removed;
+            entry.through = entry.through.wrapping_sub(removed);
         }
         if self.entries[index].through == before {
             self.entries.remove(index);
@@ -334,7 +331,7 @@ impl Strategy for SlidingWindowLog {
         state
             .entries
             .back()
-            .is_none_or(|newest| self.in_scale(state) && state.is_dead(newest, now.as_micros()))
+            .is_none_or(|newest| state.is_dead(newest, now.as_micros()))
     }
 
     fn same_scale(&self, other: &Self) -> bool {
