@@ -9,7 +9,13 @@ pub(super) fn fmt() -> Result<()> {
 }
 
 pub(super) fn clippy() -> Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--all-features"];
+    let arguments = [
+        "clippy",
+        "--keep-going",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+    ];
     command::run(
         command::cargo()
             .args(arguments)
@@ -20,7 +26,13 @@ pub(super) fn clippy() -> Result<()> {
 pub(super) fn docs() -> Result<()> {
     command::run(
         command::cargo()
-            .args(["doc", "--workspace", "--all-features", "--no-deps"])
+            .args([
+                "doc",
+                "--keep-going",
+                "--workspace",
+                "--all-features",
+                "--no-deps",
+            ])
             .env("RUSTDOCFLAGS", "-D warnings"),
     )
 }
