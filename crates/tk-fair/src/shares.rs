@@ -186,9 +186,9 @@ impl Shares {
         self.waiting.weight()
     }
 
-    /// How long a tenant stays active without asking.
-    pub(crate) const fn idle_after(&self) -> u64 {
-        self.idle_after
+    /// The last microsecond at which a tenant that asked just now is still active.
+    pub(crate) const fn last_active(&self) -> u64 {
+        self.latest + self.idle_after - 1
     }
 
     pub(crate) fn tenant(&self, tenant: u128) -> Standings {

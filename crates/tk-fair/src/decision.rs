@@ -1,0 +1,79 @@
+//! What a tenant is told.
+
+use std::time::Duration;
+
+use tk_core::{Decision, Timestamp};
+
+use crate::{
+    TenantId,
+    shares::{Ask, Shares, Verdict},
+};
+
+/// The window in which a decision falls, by the clock that the shares are kept by. Microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocking {
+    pub(crate) now: u64,
+    pub(crate) window_end: u64,
+    /// The limit of which a tenant's share is told.
+    pub(crate) limit: u64,
+}
+
+/// The decision that tells of `verdict`.
+pub(crate) fn decision(
+    shares: &Shares,
+    ask: &Ask,
+    verdict: Verdict,
+    clocking: Clocking,
+) -> Decision {
+    let told = free(shares, TenantId(ask.tenant), ask.weight, clocking);
+    if verdict == Verdict::Admitted {
+        return told;
+    }
+    Decision {
+        allowed: false,
+        retry_after: Duration::from_micros(
+            earliest_change(shares, verdict, clocking)
+                .saturating_sub(clocking.now)
+                .max(1),
+        ),
+        ..told
+    }
+}
+
+/// What is told of a tenant without asking for anything.
+pub(crate) fn free(shares: &Shares, id: TenantId, weight: u32, clocking: Clocking) -> Decision {
+    let used = shares.tenant(id.0).used;
+    let share = share(shares, weight, clocking.limit);
+    let left = clocking.limit.saturating_sub(shares.used());
+    Decision {
+        allowed: true,
+        limit: share,
+        remaining: share.saturating_sub(used).min(left),
+        reset_at: Timestamp::from_micros(if used > 0 {
+            clocking.window_end
+        } else {
+            clocking.now
+        }),
+        retry_after: Duration::ZERO,
+    }
+}
+
+/// What of `limit` is promised to `weight`, beside all who were active in this window.
+fn share(shares: &Shares, weight: u32, limit: u64) -> u64 {
+    let all = shares.weight().max(u64::from(weight)).max(1);
+    let share = u128::from(weight) * u128::from(limit) / u128::from(all);
+    // At most `limit`, since `weight` is at most `all`.
+    share as u64
+}
+
+/// The first instant at which a request that was refused might be admitted, and its tenant is still active.
+fn earliest_change(shares: &Shares, verdict: Verdict, clocking: Clocking) -> u64 {
+    let Clocking { window_end, .. } = clocking;
+    match verdict {
+        Verdict::Admitted => clocking.now,
+        Verdict::Exhausted { .. } => window_end.min(shares.last_active()),
+        Verdict::Kept { until, .. } => window_end.min(until).min(shares.last_active()),
+        Verdict::Full { until } => window_end.min(until),
+        Verdict::Weightless => window_end,
+    }
+}
