@@ -62,9 +62,10 @@ Spend(n, cost) ==
     /\ admitted' = admitted + cost
     /\ UNCHANGED used
 
-\* A request that they do not cover: lease, and charge it in the same step.
+\* A request that they do not cover: ask for what fills the node up to a batch, or covers a
+\* dearer request, and charge it in the same step.
 Lease(n, cost) ==
-    LET grant == Granted(Max(Batch, cost), cost - credits[n])
+    LET grant == Granted(Max(Batch, cost) - credits[n], cost - credits[n])
     IN  /\ credits[n] < cost
         /\ grant > 0
         /\ used' = used + grant
