@@ -18,6 +18,7 @@ mod full;
 mod generations;
 mod population;
 mod shard;
+mod denied;
 mod slab;
 mod store;
 mod sync;

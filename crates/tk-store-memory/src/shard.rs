@@ -1,24 +1,21 @@
-//! One shard: a table, its slab, and the one way to change a state.
-//!
-//! Everything here runs under the shard's lock and does no waiting, no allocation for a known key whose state
-//! packs, and a bounded amount of work, apart from moving to a larger or smaller table, which is as
-//! long as one shard is large.
+//! One shard: a lock, what it guards, and what can be read without it.
 
+mod locked;
 mod sweep;
 mod update;
 
+pub(crate) use sweep::Swept;
 pub(crate) use update::{Outcome, Wrote};
 
-use sweep::Sweep;
-
-use tk_core::{Fingerprint, Strategy, Timestamp};
+use locked::Locked;
+use tk_core::{Decision, Fingerprint, Strategy, Timestamp};
 
 use crate::{
+    denied::Denied,
     generations::Generations,
     population::Population,
-    slab::Slab,
-    table::{Place, Table},
-    word::{Generation, Incarnation, Word},
+    sync::Mutex,
+    word::{Generation, Incarnation},
 };
 
 /// What all shards of a store have in common.
@@ -43,93 +40,73 @@ pub(crate) struct Call<'a, S> {
 #[derive(Debug)]
 pub(crate) struct Full;
 
+/// In lines of its own: two, since processors fetch lines in pairs.
+#[repr(align(128))]
 pub(crate) struct Shard<S: Strategy> {
-    table: Table,
-    slab: Slab<S>,
-    /// The largest `now` of any call.
-    newest: Timestamp,
-    /// Lives begun so far, counted from a random number, so that tags from before a restart mean nothing.
-    lives: u64,
-    sweep: Sweep,
+    denied: Denied,
+    locked: Mutex<Locked<S>>,
 }
 
 impl<S: Strategy> Shard<S> {
+    /// An empty shard; `lives` is where it begins to count lives.
     pub(crate) fn new(lives: u64) -> Self {
         Self {
-            table: Table::default(),
-            slab: Slab::new(),
-            newest: Timestamp::EPOCH,
-            lives,
-            sweep: Sweep::default(),
+            denied: Denied::new(),
+            locked: Mutex::new(Locked::new(lives)),
         }
     }
 
-    /// Keys in this shard.
-    pub(crate) fn len(&self) -> usize {
-        self.table.len()
+    /// The denial of a key whose state is at hand, without the lock.
+    ///
+    /// `None` means only that it is to be decided under the lock.
+    #[inline]
+    pub(crate) fn deny(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        cost: u64,
+    ) -> Option<Decision> {
+        let word = self.denied.read(fingerprint)?;
+        if word.generation() != call.generation {
+            return None;
+        }
+        let mut state = call.strategy.unpack(word.state());
+        let decision = call.strategy.decide(&mut state, call.now, cost);
+        decision.is_denied().then_some(decision)
     }
 
-    /// Bytes allocated for slots, used or not, and for slab entries in use, without what their states point to.
-    pub(crate) fn bytes(&self) -> usize {
-        self.table.capacity() * 32 + self.slab.len() * size_of::<crate::slab::Entry<S>>()
+    /// [`Locked::update`] under the lock. Also answers whether it is time to look for stale keys elsewhere.
+    #[inline]
+    pub(crate) fn update<R>(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
+    ) -> (Result<R, Full>, bool) {
+        let mut locked = self.locked.lock();
+        let answer = locked.update(call, &self.denied, fingerprint, act);
+        let paced = locked.pace(call, &self.denied, fingerprint);
+        (answer, paced)
     }
 
-    /// Calls `read` with the state of a key, or with a new one and `None` for its life.
+    /// Calls `read` with the state of a key; with a new one and `false` if there is no such key.
     pub(crate) fn read<R>(
         &self,
         call: &Call<'_, S>,
         fingerprint: Fingerprint,
-        read: impl FnOnce(&S::State, Option<Incarnation>) -> R,
+        read: impl FnOnce(&S::State, bool) -> R,
     ) -> R {
-        let Place::Taken(at) = self.table.find(fingerprint) else {
-            return read(&S::State::default(), None);
-        };
-        let word = self.table.word(at);
-        if let Some(entry) = word.slab_index().and_then(|index| self.slab.get(index)) {
-            return read(&entry.state, Some(entry.incarnation));
-        }
-        read(&unpacked(call, word), Some(word.incarnation()))
+        self.locked.lock().read(call, fingerprint, read)
     }
 
     /// Forgets a key.
-    pub(crate) fn forget(&mut self, call: &Call<'_, S>, fingerprint: Fingerprint) {
-        if let Place::Taken(at) = self.table.find(fingerprint) {
-            self.remove(call.common, at);
-        }
+    pub(crate) fn forget(&self, call: &Call<'_, S>, fingerprint: Fingerprint) {
+        self.locked.lock().forget(call, &self.denied, fingerprint);
     }
 
-    /// Removes the key at a taken place, with its slab entry.
-    fn remove(&mut self, common: &Common<S>, at: usize) {
-        let Some((bits, word)) = self.table.get(at) else {
-            return;
-        };
-        if let Some(index) = word.slab_index() {
-            self.vacate(index);
-        }
-        self.table.remove(at);
-        self.table.shrink();
-        if bits != common.overflow.bits() {
-            common.population.free();
-        }
+    /// Looks for stale keys, unless the shard is locked: then it is in use, and looks after itself.
+    pub(crate) fn try_sweep(&self, call: &Call<'_, S>, spared: Fingerprint) -> Option<Swept> {
+        let mut locked = self.locked.try_lock()?;
+        Some(locked.sweep(call, &self.denied, spared))
     }
-
-    /// Removes a slab entry, and tells the word of the one that moves into its place.
-    fn vacate(&mut self, index: usize) {
-        if let Some(moved) = self.slab.remove(index)
-            && let Place::Taken(at) = self.table.find(moved)
-        {
-            self.table.set(at, Word::in_slab(index));
-        }
-    }
-}
-
-/// The state in a packed word, unpacked by the strategy that packed it.
-#[inline]
-fn unpacked<S: Strategy>(call: &Call<'_, S>, word: Word) -> S::State {
-    if word.generation() == call.generation {
-        return call.strategy.unpack(word.state());
-    }
-    let packer = call.common.generations.get(word.generation());
-    // What is registered stays registered, so there is a packer.
-    packer.map_or_else(S::State::default, |packer| packer.unpack(word.state()))
 }

@@ -14,7 +14,7 @@ use crate::{
     generations::Generations,
     population::Population,
     shard::{Call, Common, Full, Outcome, Shard, Wrote},
-    sync::{AtomicUsize, Mutex, Ordering},
+    sync::{AtomicUsize, Ordering},
     word::Incarnation,
 };
 
@@ -40,7 +40,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct MemoryStore<S: Strategy, C = SystemClock> {
-    shards: Box<[Padded<Mutex<Shard<S>>>]>,
+    shards: Box<[Shard<S>]>,
     common: Common<S>,
     hash: [RandomState; 2],
     when_full: WhenFull,
@@ -89,7 +89,7 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
 
     pub(crate) fn of(shards: usize, max_keys: usize, when_full: WhenFull, clock: C) -> Self {
         let hash = [RandomState::new(), RandomState::new()];
-        let shard = |index| Padded(Mutex::new(Shard::new(hash[0].hash_one(index))));
+        let shard = |index| Shard::new(hash[0].hash_one(index));
         Self {
             shards: (0..shards).map(shard).collect(),
             common: Common {
@@ -143,13 +143,16 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
 
     /// The high half picks the shard, and the low half the slot.
     #[inline]
-    fn shard(&self, fingerprint: Fingerprint) -> &Mutex<Shard<S>> {
+    fn shard(&self, fingerprint: Fingerprint) -> &Shard<S> {
         let high = (fingerprint.bits() >> 64) as usize;
-        &self.shards[high & (self.shards.len() - 1)].0
+        &self.shards[high & (self.shards.len() - 1)]
     }
 
     #[inline]
     fn decide(&self, call: &Call<'_, S>, fingerprint: Fingerprint, cost: u64) -> Decision {
+        if let Some(denial) = self.shard(fingerprint).deny(call, fingerprint, cost) {
+            return denial;
+        }
         let charge = |state: &mut S::State, _: Incarnation| {
             let answer = call.strategy.decide(state, call.now, cost);
             let wrote = Wrote::decided(answer.allowed, cost);
@@ -171,11 +174,7 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
         fingerprint: Fingerprint,
         act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
     ) -> Result<R, Full> {
-        let (answer, paced) = {
-            let mut shard = self.shard(fingerprint).lock();
-            let answer = shard.update(call, fingerprint, act);
-            (answer, shard.pace(call, fingerprint))
-        };
+        let (answer, paced) = self.shard(fingerprint).update(call, fingerprint, act);
         if paced {
             self.tend(call, fingerprint);
         }
@@ -217,9 +216,7 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     fn look(&self, call: &Call<'_, S>, spared: Fingerprint) -> usize {
         for _ in 0..SHARDS_PER_LOOK {
             let index = self.next.0.load(Ordering::Relaxed);
-            let shard = &self.shards[index & (self.shards.len() - 1)].0;
-            // A shard that is locked is in use, and looks after itself.
-            let swept = shard.try_lock().map(|mut shard| shard.sweep(call, spared));
+            let swept = self.shards[index & (self.shards.len() - 1)].try_sweep(call, spared);
             if swept.is_none_or(|swept| swept.done) {
                 // If another thread moves on at the same time, a shard is passed by; its turn comes again.
                 self.next.0.store(index.wrapping_add(1), Ordering::Relaxed);
@@ -255,10 +252,7 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         let peek = |state: &S::State| strategy.peek(state, call.now);
         let (decision, known) =
             self.shard(fingerprint)
-                .lock()
-                .read(&call, fingerprint, |state, life| {
-                    (peek(state), life.is_some())
-                });
+            .read(&call, fingerprint, |state, known| (peek(state), known));
         if known || !self.common.population.is_full() {
             return Ok(decision);
         }
@@ -267,7 +261,6 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
             WhenFull::SharedOverflow => {
                 let overflow = self.common.overflow;
                 self.shard(overflow)
-                    .lock()
                     .read(&call, overflow, |state, _| peek(state))
             }
         })
@@ -329,7 +322,7 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     fn reset_sync<K: Key + ?Sized>(&self, strategy: &S, key: &K) -> Result<(), Error> {
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
-        self.shard(fingerprint).lock().forget(&call, fingerprint);
+        self.shard(fingerprint).forget(&call, fingerprint);
         Ok(())
     }
 

@@ -93,6 +93,16 @@ impl Word {
     }
 
     #[inline]
+    pub(crate) const fn from_halves([low, high]: [u64; 2]) -> Self {
+        Self((high as u128) << 64 | low as u128)
+    }
+
+    #[inline]
+    pub(crate) const fn halves(self) -> [u64; 2] {
+        [self.0 as u64, (self.0 >> 64) as u64]
+    }
+
+    #[inline]
     pub(crate) const fn generation(self) -> Generation {
         Generation((self.0 >> STATE & GENERATION_MASK) as u8)
     }

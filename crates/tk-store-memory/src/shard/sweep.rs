@@ -10,8 +10,8 @@
 
 use tk_core::{Fingerprint, Strategy};
 
-use super::{Call, Shard};
-use crate::word::Word;
+use super::{Call, locked::Locked};
+use crate::{denied::Denied, word::Word};
 
 /// Slots examined at a time; 16 lie in eight adjacent cache lines, which are fetched together.
 const HANDFUL: usize = 16;
@@ -20,7 +20,7 @@ const REST: u32 = 31;
 
 /// Where the search for stale keys stands.
 #[derive(Debug, Default)]
-pub(crate) struct Sweep {
+pub(super) struct Sweep {
     cursor: usize,
     /// Calls until the next look.
     rest: u32,
@@ -34,26 +34,26 @@ pub(crate) struct Swept {
     pub(crate) done: bool,
 }
 
-impl<S: Strategy> Shard<S> {
+impl<S: Strategy> Locked<S> {
     /// Counts a call for the key `spared`, and looks for stale keys if it is time to. Answers whether it was.
     #[inline]
-    pub(crate) fn pace(&mut self, call: &Call<'_, S>, spared: Fingerprint) -> bool {
+    pub(super) fn pace(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) -> bool {
         if let Some(rest) = self.sweep.rest.checked_sub(1) {
             self.sweep.rest = rest;
             return false;
         }
-        self.look(call, spared);
+        self.look(call, denied, spared);
         true
     }
 
     #[cold]
-    fn look(&mut self, call: &Call<'_, S>, spared: Fingerprint) {
-        let swept = self.sweep(call, spared);
+    fn look(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) {
+        let swept = self.sweep(call, denied, spared);
         self.sweep.rest = if swept.removed > 0 { 0 } else { REST };
     }
 
     /// Examines a handful of slots and removes the stale keys among them, `spared` excepted.
-    pub(crate) fn sweep(&mut self, call: &Call<'_, S>, spared: Fingerprint) -> Swept {
+    pub(super) fn sweep(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) -> Swept {
         self.newest = self.newest.max(call.now);
         let mut removed = 0;
         for _ in 0..HANDFUL {
@@ -68,7 +68,7 @@ impl<S: Strategy> Shard<S> {
             match self.table.get(at) {
                 Some((bits, word)) if bits != spared.bits() && self.is_stale(call, word) => {
                     // Another key may have moved into this slot, so the cursor stays.
-                    self.remove(call.common, at);
+                    self.remove(call.common, denied, at);
                     removed += 1;
                 }
                 _ => self.sweep.cursor += 1,

@@ -2,8 +2,9 @@
 
 use tk_core::{Fingerprint, Strategy};
 
-use super::{Call, Full, Shard, unpacked};
+use super::{Call, Full, locked::Locked};
 use crate::{
+    denied::Denied,
     slab::{Entry, Writer},
     table::Place,
     word::{Incarnation, Word},
@@ -46,14 +47,15 @@ impl Wrote {
     }
 }
 
-impl<S: Strategy> Shard<S> {
+impl<S: Strategy> Locked<S> {
     /// Calls `act` with the state of a key, and stores the state if it was written.
     ///
     /// A new key is added only if its state was written and the population has room.
     #[inline]
-    pub(crate) fn update<R>(
+    pub(super) fn update<R>(
         &mut self,
         call: &Call<'_, S>,
+        denied: &Denied,
         fingerprint: Fingerprint,
         act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
     ) -> Result<R, Full> {
@@ -63,22 +65,29 @@ impl<S: Strategy> Shard<S> {
             Place::Vacant(at) => return self.admit(call, fingerprint, at, act),
         };
         let word = self.table.word(at);
-        if let Some(index) = word.slab_index() {
-            return Ok(self.update_slab(call, at, index, act));
+        if word.generation() != call.generation {
+            return Ok(self.update_foreign(call, denied, (at, fingerprint), act));
         }
-        let native = word.generation() == call.generation;
-        let mut state = unpacked(call, word);
+        let mut state = call.strategy.unpack(word.state());
         let outcome = act(&mut state, word.incarnation());
-        if outcome.wrote.is_kept(!native) {
-            match call.strategy.pack(&state) {
-                Some(packed) if native => self.table.set(at, word.with_state(packed)),
-                packed => self.restyle(call, (at, fingerprint), word.incarnation(), state, packed),
+        match outcome.wrote {
+            Wrote::Yes => {
+                denied.withdraw(fingerprint.bits());
+                let word = match call.strategy.pack(&state) {
+                    Some(packed) => word.with_state(packed),
+                    None => self.stored(call, fingerprint, word.incarnation(), state),
+                };
+                self.table.set(at, word);
             }
+            // There was nothing to convert: it was a denial.
+            Wrote::Conversion => denied.publish(fingerprint, word),
+            Wrote::No => {}
         }
         Ok(outcome.answer)
     }
 
     /// Adds a key, if its state is written.
+    #[cold]
     fn admit<R>(
         &mut self,
         call: &Call<'_, S>,
@@ -97,17 +106,38 @@ impl<S: Strategy> Shard<S> {
             return Err(Full);
         }
         self.lives = incarnation.value();
-        let packed = call.strategy.pack(&state);
-        let word = self.stored(call, fingerprint, incarnation, state, packed);
+        let word = self.stored(call, fingerprint, incarnation, state);
         self.table.insert(vacant, fingerprint, word);
         Ok(outcome.answer)
+    }
+
+    /// Updates a state that lies in the slab, or was packed by another generation.
+    #[cold]
+    fn update_foreign<R>(
+        &mut self,
+        call: &Call<'_, S>,
+        denied: &Denied,
+        (at, fingerprint): (usize, Fingerprint),
+        act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
+    ) -> R {
+        let word = self.table.word(at);
+        if let Some(index) = word.slab_index() {
+            return self.update_slab(call, (at, index), act);
+        }
+        let mut state = call.unpacked(word);
+        let outcome = act(&mut state, word.incarnation());
+        if outcome.wrote != Wrote::No {
+            denied.withdraw(fingerprint.bits());
+            let word = self.stored(call, fingerprint, word.incarnation(), state);
+            self.table.set(at, word);
+        }
+        outcome.answer
     }
 
     fn update_slab<R>(
         &mut self,
         call: &Call<'_, S>,
-        at: usize,
-        index: usize,
+        (at, index): (usize, usize),
         act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
     ) -> R {
         let Some(entry) = self.slab.get_mut(index) else {
@@ -129,48 +159,22 @@ impl<S: Strategy> Shard<S> {
         outcome.answer
     }
 
-    /// Stores a state that was packed by another generation, or no longer packs.
-    #[cold]
-    fn restyle(
-        &mut self,
-        call: &Call<'_, S>,
-        (at, fingerprint): (usize, Fingerprint),
-        incarnation: Incarnation,
-        state: S::State,
-        packed: Option<u128>,
-    ) {
-        let word = self.stored(call, fingerprint, incarnation, state, packed);
-        self.table.set(at, word);
-    }
-
-    /// The word for a state: the state itself if it packs, else a place in the slab.
-    #[inline]
+    /// The word for a state: the state itself if it packs, else a new place in the slab.
     fn stored(
         &mut self,
         call: &Call<'_, S>,
         fingerprint: Fingerprint,
         incarnation: Incarnation,
         state: S::State,
-        packed: Option<u128>,
     ) -> Word {
-        match packed {
-            Some(packed) if call.generation.index().is_some() => {
-                Word::packed(packed, call.generation, incarnation)
-            }
-            _ => Word::in_slab(self.slab.push(Entry {
+        match call.packed(&state) {
+            Some(packed) => Word::packed(packed, call.generation, incarnation),
+            None => Word::in_slab(self.slab.push(Entry {
                 state,
                 fingerprint,
                 incarnation,
                 writer: Writer::new(call.strategy, call.generation),
             })),
         }
-    }
-}
-
-impl<S: Strategy> Call<'_, S> {
-    /// The state packed, if it can be and its generation has a number.
-    fn packed(&self, state: &S::State) -> Option<u128> {
-        self.generation.index()?;
-        self.strategy.pack(state)
     }
 }

@@ -1,0 +1,108 @@
+//! What the lock guards.
+//!
+//! Nothing here waits, nothing allocates for a known key whose state packs, and the work is bounded, apart from moving to a
+//! larger or smaller table, which takes as long as one shard is large.
+
+use tk_core::{Fingerprint, Strategy, Timestamp};
+
+use super::{Call, Common, sweep::Sweep};
+use crate::{
+    denied::Denied,
+    slab::Slab,
+    table::{Place, Table},
+    word::Word,
+};
+
+pub(super) struct Locked<S: Strategy> {
+    pub(super) table: Table,
+    /// The largest `now` of any call.
+    pub(super) newest: Timestamp,
+    pub(super) sweep: Sweep,
+    /// Lives begun so far, counted from a random number, so that tags from before a restart mean nothing.
+    pub(super) lives: u64,
+    pub(super) slab: Slab<S>,
+}
+
+impl<S: Strategy> Locked<S> {
+    pub(super) fn new(lives: u64) -> Self {
+        Self {
+            table: Table::default(),
+            newest: Timestamp::EPOCH,
+            sweep: Sweep::default(),
+            lives,
+            slab: Slab::new(),
+        }
+    }
+
+    pub(super) fn read<R>(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        read: impl FnOnce(&S::State, bool) -> R,
+    ) -> R {
+        let Place::Taken(at) = self.table.find(fingerprint) else {
+            return read(&S::State::default(), false);
+        };
+        let word = self.table.word(at);
+        match word.slab_index().and_then(|index| self.slab.get(index)) {
+            Some(entry) => read(&entry.state, true),
+            None => read(&call.unpacked(word), true),
+        }
+    }
+
+    pub(super) fn forget(
+        &mut self,
+        call: &Call<'_, S>,
+        denied: &Denied,
+        fingerprint: Fingerprint,
+    ) {
+        if let Place::Taken(at) = self.table.find(fingerprint) {
+            self.remove(call.common, denied, at);
+        }
+    }
+
+    /// Removes the key at a taken place, with its slab entry.
+    pub(super) fn remove(&mut self, common: &Common<S>, denied: &Denied, at: usize) {
+        let Some((bits, word)) = self.table.get(at) else {
+            return;
+        };
+        denied.withdraw(bits);
+        if let Some(index) = word.slab_index() {
+            self.vacate(index);
+        }
+        self.table.remove(at);
+        self.table.shrink();
+        if bits != common.overflow.bits() {
+            common.population.free();
+        }
+    }
+
+    /// Removes a slab entry, and tells the word of the one that moves into its place.
+    pub(super) fn vacate(&mut self, index: usize) {
+        if let Some(moved) = self.slab.remove(index)
+            && let Place::Taken(at) = self.table.find(moved)
+        {
+            self.table.set(at, Word::in_slab(index));
+        }
+    }
+}
+
+impl<S: Strategy> Call<'_, S> {
+    /// The state in a packed word, unpacked by the strategy that packed it.
+    #[inline]
+    pub(super) fn unpacked(&self, word: Word) -> S::State {
+        if word.generation() == self.generation {
+            return self.strategy.unpack(word.state());
+        }
+        let packer = self.common.generations.get(word.generation());
+        // What is registered stays registered, so there is a packer.
+        packer.map_or_else(S::State::default, |packer| packer.unpack(word.state()))
+    }
+
+    /// The state packed, if it can be and its generation has a number.
+    #[inline]
+    pub(super) fn packed(&self, state: &S::State) -> Option<u128> {
+        self.generation.index()?;
+        self.strategy.pack(state)
+    }
+}
