@@ -7,6 +7,8 @@ mod decision;
 mod error;
 mod escrow;
 mod identity;
+mod pool;
+mod region;
 mod shares;
 mod stats;
 mod weight;
@@ -15,5 +17,9 @@ pub use builder::EscrowBuilder;
 pub use error::FairError;
 pub use escrow::WeightedFairEscrow;
 pub use identity::TenantId;
+pub use pool::{
+    Draw, MAX_REGION_WEIGHT, MAX_REGIONS, PoolFull, PoolRule, PoolState, PoolTag, Region, RegionGrant,
+};
+pub use region::{RegionFairPool, RegionName, RegionPool, split_weight};
 pub use stats::{Stats, TenantStats};
 pub use weight::{EqualWeights, MAX_WEIGHT, Weigh};
