@@ -73,7 +73,9 @@ fn anchor() -> &'static Anchor {
     reason = "the system clock is where real time enters"
 )]
 fn elapsed(anchor: &Anchor) -> u64 {
-    micros(Instant::now().saturating_duration_since(anchor.instant))
+    let elapsed = Instant::now().saturating_duration_since(anchor.instant);
+    // Cheaper than `as_micros`, whose 128 bits are good for more years than a process lives.
+    elapsed.as_secs() * 1_000_000 + u64::from(elapsed.subsec_micros())
 }
 
 /// Microseconds since the epoch; a wall set before 1970 counts as the epoch.
