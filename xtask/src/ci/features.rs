@@ -3,22 +3,31 @@
 //! Features unify over a build, so a crate that forgets to ask for what it uses compiles in this
 //! workspace and breaks at its first user. Here every crate is built as if by such a user.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::command;
 use crate::metadata::Metadata;
 
 pub(super) fn run() -> Result<()> {
     let metadata = Metadata::load()?;
-    for package in metadata
-        .packages
-        .iter()
-        .filter(|package| package.is_published())
-    {
-        check(&package.name, None)?;
-        for feature in package.features.keys() {
-            check(&package.name, Some(feature))?;
+    let mut failed = Vec::new();
+    for package in metadata.packages.iter().filter(|one| one.is_published()) {
+        let alone = package
+            .features
+            .keys()
+            .map(|feature| Some(feature.as_str()));
+        for feature in std::iter::once(None).chain(alone) {
+            if check(&package.name, feature).is_err() {
+                failed.push(format!(
+                    "{} with {}",
+                    package.name,
+                    feature.unwrap_or("none")
+                ));
+            }
         }
+    }
+    if !failed.is_empty() {
+        bail!("not clean: {}", failed.join(", "));
     }
     Ok(())
 }
