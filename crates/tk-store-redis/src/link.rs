@@ -14,6 +14,7 @@
 //!   around it would not. So the deadline is fred's timeout, and ours around it is a safety net.
 //! - A connection without an answer for long is closed, so that a host that vanished without a word is noticed.
 
+mod attempt;
 mod classify;
 mod supervise;
 
@@ -34,7 +35,11 @@ use tk_core::{Clock, SystemClock};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 pub(crate) use self::supervise::Supervisor;
-use self::{classify::classify, supervise::Trouble};
+use self::{
+    attempt::{Attempt, Remedy},
+    classify::classify,
+    supervise::Trouble,
+};
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
@@ -138,28 +143,37 @@ impl Link {
     /// Sends a call and waits for its answer, within the deadline.
     pub(crate) async fn call(&self, call: Call) -> Result<Value, StoreError> {
         let _entered = self.enter(1)?;
-        self.send_in_time(self.client(), &call, self.due()).await
+        let due = Instant::now() + self.bounds.deadline;
+        let sent = self.send(self.client(), &call, due);
+        let result = timeout_at(due + GRACE, sent).await;
+        let result = result.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
+        self.note(result.as_ref().err());
+        result
     }
 
     /// Sends calls one right behind the other and waits for all answers, within one deadline.
     ///
-    /// On one connection they are written in their order and in one go, so they take one round trip; in a cluster, one to each node.
+    /// On one connection they are written in their order and in one go, so they take one round trip; in a cluster, one to each
+    /// node. Calls that must be sent again are, in their order: so they are applied in their order too, unless some of them must and
+    /// others need not, because somebody else loaded the script in between.
     pub(crate) async fn call_all(&self, calls: &[Call]) -> Vec<Result<Value, StoreError>> {
+        let all = |error: StoreError| calls.iter().map(|_| Err(error.clone())).collect();
         let _entered = match self.enter(calls.len()) {
             Ok(entered) => entered,
-            Err(refusal) => return calls.iter().map(|_| Err(refusal.clone())).collect(),
+            Err(error) => return all(error),
         };
-        let (client, due) = (self.client(), self.due());
-        futures_util::future::join_all(
-            calls
-                .iter()
-                .map(|call| self.send_in_time(client, call, due)),
-        )
-        .await
-    }
-
-    fn due(&self) -> Instant {
-        Instant::now() + self.bounds.deadline
+        let due = Instant::now() + self.bounds.deadline;
+        let sent = self.send_all(self.client(), calls, due);
+        let results = timeout_at(due + GRACE, sent).await;
+        let results = results
+            .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
+            .unwrap_or_else(all);
+        let worst = results.iter().find_map(|result| match result {
+            Err(error) if error.is_outage() => Some(error),
+            _ => None,
+        });
+        self.note(worst);
+        results
     }
 
     /// Takes a place among the calls in flight, if the breaker lets calls through.
@@ -180,45 +194,75 @@ impl Link {
         Ok(entered)
     }
 
-    async fn send_in_time(
-        &self,
-        client: &Client,
-        call: &Call,
-        due: Instant,
-    ) -> Result<Value, StoreError> {
-        let result = match timeout_at(due + GRACE, self.send(client, call, due)).await {
-            Ok(result) => result,
-            Err(_elapsed) => Err(ErrorKind::Timeout.into()),
-        };
-        match &result {
-            Err(error) if error.is_outage() => self.breaker.failed(self.clock.monotonic()),
+    /// Tells the breaker how a call went.
+    fn note(&self, error: Option<&StoreError>) {
+        match error {
+            Some(error) if error.is_outage() => self.breaker.failed(self.clock.monotonic()),
             _ => self.breaker.succeeded(),
         }
-        result
     }
 
-    /// Sends a call, and once more if it is certain that it was not applied and likely that it will be now.
     async fn send(&self, client: &Client, call: &Call, due: Instant) -> Result<Value, StoreError> {
         self.connected(client, due).await?;
-        let began = Instant::now();
-        match self.send_once(client, call, due).await {
-            // fred has refreshed its map of the cluster.
-            Err(error) if *error.kind() == ErrorKind::Moving => {
-                self.send_once(client, call, due).await
+        let mut attempt = Attempt::default();
+        loop {
+            let began = Instant::now();
+            let error = match self.send_once(client, call, attempt, due).await {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            let again = match attempt.remedy(&error) {
+                None => false,
+                Some(Remedy::SendAgain) => true,
+                Some(Remedy::Refresh) => self.refresh(client, began, due).await,
+            };
+            if !again {
+                return Err(error);
             }
-            Err(error) if *error.kind() == ErrorKind::ReadOnly => {
-                self.refresh(client, began, due).await.ok_or(error)?;
-                self.connected(client, due).await?;
-                self.send_once(client, call, due).await
-            }
-            result => result,
         }
+    }
+
+    /// Sends calls in rounds: in each, in their order, those that it is certain were not applied and likely that they will be now.
+    async fn send_all(
+        &self,
+        client: &Client,
+        calls: &[Call],
+        due: Instant,
+    ) -> Result<Vec<Result<Value, StoreError>>, StoreError> {
+        // Were each to wait for a connection by itself, they would wake in any order.
+        self.connected(client, due).await?;
+        let mut attempts = vec![Attempt::default(); calls.len()];
+        let mut results: Vec<_> = calls.iter().map(|_| Ok(Value::Null)).collect();
+        let mut round: Vec<_> = (0..calls.len()).collect();
+        while !round.is_empty() {
+            let began = Instant::now();
+            let sent = round
+                .iter()
+                .map(|&i| self.send_once(client, &calls[i], attempts[i], due));
+            let answers = futures_util::future::join_all(sent).await;
+            let (mut next, mut stale) = (Vec::new(), false);
+            for (&i, answer) in round.iter().zip(answers) {
+                if let Err(error) = &answer
+                    && let Some(remedy) = attempts[i].remedy(error)
+                {
+                    next.push(i);
+                    stale |= remedy == Remedy::Refresh;
+                }
+                results[i] = answer;
+            }
+            if stale && !self.refresh(client, began, due).await {
+                break;
+            }
+            round = next;
+        }
+        Ok(results)
     }
 
     async fn send_once(
         &self,
         client: &Client,
         call: &Call,
+        attempt: Attempt,
         due: Instant,
     ) -> Result<Value, StoreError> {
         let options = Options {
@@ -239,12 +283,11 @@ impl Link {
                 key,
                 arguments,
             } => {
-                let (key, hash) = (key.as_slice(), script.hash());
-                match client.evalsha(hash, key, arguments.clone()).await {
-                    Err(error) if error.details().starts_with("NOSCRIPT") => {
-                        client.eval(script.text(), key, arguments.clone()).await
-                    }
-                    result => result,
+                let (key, arguments) = (key.as_slice(), arguments.clone());
+                if attempt.with_text {
+                    client.eval(script.text(), key, arguments).await
+                } else {
+                    client.evalsha(script.hash(), key, arguments).await
                 }
             }
         };
@@ -266,8 +309,14 @@ impl Link {
         Ok(())
     }
 
-    /// Learns who is the primary, unless somebody did since `began`; `None` if that failed or was tried just now.
-    async fn refresh(&self, client: &Client, began: Instant, due: Instant) -> Option<()> {
+    /// Learns who is the primary, unless somebody did since `began`, and waits for a connection to it. Whether that worked: not if it was
+    /// tried just now, to no avail.
+    async fn refresh(&self, client: &Client, began: Instant, due: Instant) -> bool {
+        self.learn_primary(client, began, due).await.is_some()
+            && self.connected(client, due).await.is_ok()
+    }
+
+    async fn learn_primary(&self, client: &Client, began: Instant, due: Instant) -> Option<()> {
         let mut refreshed = timeout_at(due, self.refreshed.lock()).await.ok()?;
         if let Some(last) = *refreshed {
             if last >= began {

@@ -2,5 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
+mod arithmetic;
+mod big_logs;
+mod cases;
 mod conformance;
+mod crowds;
+mod lives;
+mod outages;
 mod support;
