@@ -4,7 +4,7 @@
 
 use std::{env, ops::Range};
 
-use tk_testkit::simulation::{Counts, Scenario, Violation, run, run_all};
+use tk_testkit::simulation::{Counts, Mode, Plan, Rule, Scenario, Violation, run, run_all};
 use tk_twotier::Fault;
 
 /// The seeds to run: `usual` of them, or as the environment says.
@@ -42,6 +42,44 @@ fn assert_eventful(counts: &Counts, except: &[&str]) {
 fn no_fleet_admits_more_than_its_bound() {
     let counts = expect_kept(run_all(seeds(10_000), &Scenario::default()));
     assert_eventful(&counts, &["times that the store forgot"]);
+}
+
+/// A bound, and the plans that it holds for.
+type Bound = (&'static str, fn(&Plan) -> bool);
+
+const BOUNDS: [Bound; 4] = [
+    ("coupled: limit", |plan| {
+        plan.mode == Mode::Coupled && plan.rule == Rule::FixedWindow
+    }),
+    ("carried over: limit + N (batch - 1)", |plan| {
+        is_carried(plan) && plan.batch > 1 && plan.low_water == 0
+    }),
+    ("refilled: limit + N (batch + low water)", |plan| {
+        is_carried(plan) && plan.low_water > 0
+    }),
+    ("without edges: limit + N batch", |plan| {
+        plan.rule == Rule::SlidingWindowLog
+    }),
+];
+
+fn is_carried(plan: &Plan) -> bool {
+    plan.mode == Mode::Carried && plan.rule == Rule::FixedWindow
+}
+
+#[test]
+fn each_bound_is_reached_so_that_one_unit_less_is_not_kept() {
+    let scenario = Scenario::default().tightened();
+    let broken: Vec<_> = (0..20_000)
+        .filter_map(|seed| run(seed, &scenario).err())
+        .collect();
+    for (bound, holds_for) in BOUNDS {
+        let plans = broken.iter().map(|violation| violation.plan());
+        let count = plans
+            .filter(|plan| plan.nodes > 1 && holds_for(plan))
+            .count();
+        println!("{count:>6} of 20,000 runs reached the bound {bound}");
+        assert!(count > 0, "{bound}");
+    }
 }
 
 #[test]

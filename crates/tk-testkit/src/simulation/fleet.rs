@@ -109,6 +109,9 @@ enum Event {
     },
 }
 
+/// More events than any run of a sound fleet comes near.
+const EVENTS_MAX: u64 = 300_000;
+
 /// Why a run must stop: a bound or a promise that was broken.
 type Step = Result<(), String>;
 
@@ -142,7 +145,12 @@ impl<'a, S: Strategy> Fleet<'a, S> {
             }
             self.now = now;
             self.counts.events += 1;
-            if let Err(what) = self.happen(event) {
+            let happened = if self.counts.events < EVENTS_MAX {
+                self.happen(event)
+            } else {
+                Err("the fleet does not come to rest".into())
+            };
+            if let Err(what) = happened {
                 self.trace.note(now, || what.clone());
                 return Err(Violation::new(self.plan, what, self.trace));
             }

@@ -16,8 +16,10 @@ pub(super) struct Judge {
     sum: u64,
     /// When the store forgot what it had charged.
     forgot: VecDeque<u64>,
-    /// The least and the most admitted in an interval that is over, and how far that was from the bound.
-    pub(super) fullest: u64,
+    is_tightened: bool,
+    /// The most that was admitted in an interval.
+    fullest: u64,
+    /// What was admitted in each aligned window that is over.
     pub(super) windows: Vec<u64>,
 }
 
@@ -55,6 +57,7 @@ impl Judge {
             admitted: VecDeque::new(),
             sum: 0,
             forgot: VecDeque::new(),
+            is_tightened: plan.is_tightened,
             fullest: 0,
             windows: Vec::new(),
         }
@@ -85,7 +88,8 @@ impl Judge {
 
     /// Each time the store forgets, the budget begins anew.
     fn bound(&self) -> u64 {
-        self.budget * (1 + self.forgot.len() as u64) + self.held
+        let bound = self.budget * (1 + self.forgot.len() as u64) + self.held;
+        bound - u64::from(self.is_tightened)
     }
 
     /// Whether a run has admitted more than the limit, or all that the bound allows.

@@ -22,11 +22,11 @@ const FASTEST: u64 = 5;
 
 impl Network {
     pub(super) fn draw(random: &mut Random, window: u64) -> Self {
-        let usual = window / random.choose(&[1_000, 100, 20, 5]);
+        let usual = window / random.choose(&[1_000, 1_000, 100, 20, 5]);
         Self {
             usual: usual.max(2 * FASTEST),
             slowest: window * random.within(1, 3) / 2,
-            slow: random.choose(&[0, 2, 10, 30]),
+            slow: random.choose(&[0, 0, 2, 10, 30]),
             lost: random.choose(&[0, 0, 1, 5, 20]),
             twice: random.choose(&[0, 2, 10, 30]),
         }

@@ -15,6 +15,7 @@ pub struct Scenario {
     fault: Option<Fault>,
     forgets: bool,
     is_hungry: bool,
+    is_tightened: bool,
 }
 
 impl Scenario {
@@ -28,6 +29,12 @@ impl Scenario {
     /// higher by the limit for each time.
     pub const fn forgetful(mut self) -> Self {
         self.forgets = true;
+        self
+    }
+
+    /// One unit less than the bound is allowed. Some run must break that, or the bound would be looser than it need be.
+    pub const fn tightened(mut self) -> Self {
+        self.is_tightened = true;
         self
     }
 
@@ -90,7 +97,12 @@ pub struct Plan {
     pub network: Network,
     pub fault: Option<Fault>,
     pub forgets: bool,
+    /// Quiet windows and busy ones take turns, for all nodes alike.
+    pub is_tidal: bool,
+    /// Nothing goes wrong but the clocks.
+    pub is_calm: bool,
     pub is_hungry: bool,
+    pub is_tightened: bool,
 }
 
 impl Plan {
@@ -101,6 +113,13 @@ impl Plan {
         let batch = random.within(1, limit.min(8));
         let low_water = random.choose(&[0, 0, 0, 1, 2]).min(batch - 1);
         let window = random.choose(&[2_000, 50_000, 1_000_000, 1_000_000, 60_000_000]);
+        let is_calm = scenario.is_hungry || random.chance(25);
+        let network = if is_calm {
+            Network::calm(window)
+        } else {
+            Network::draw(random, window)
+        };
+        let deadline = window * random.choose(&[1, 5, 20, 100]) / 10;
         let start = 1_700_000_000_000_000 + random.within(0, 3 * window);
         let plan = Self {
             seed,
@@ -117,12 +136,15 @@ impl Plan {
             skew: window * random.choose(&[0, 1, 10, 20]) / 10,
             start,
             end: start + window * random.within(3, 6),
-            deadline: window * random.choose(&[1, 5, 20, 100]) / 10,
+            deadline: deadline.max(3 * network.usual),
             patience: window * random.choose(&[1, 10, 30]) / 10,
-            network: Network::draw(random, window),
+            network,
             fault: scenario.fault,
             forgets: scenario.forgets,
+            is_tidal: random.chance(50),
+            is_calm,
             is_hungry: scenario.is_hungry,
+            is_tightened: scenario.is_tightened,
         };
         if scenario.is_hungry {
             plan.starved(random)

@@ -109,7 +109,10 @@ impl<S: Strategy> Fleet<'_, S> {
         if let Some(back) = settlement.hand_back {
             self.send_back(who, back);
         }
-        self.ask(who);
+        // A refill that was denied is not asked for again at once: the next request will see to it.
+        if self.nodes[who].ledger.waiting() > 0 {
+            self.ask(who);
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::{Caller, Event, Fleet, Step};
 impl<S: Strategy> Fleet<'_, S> {
     /// Decides what will go wrong, and when.
     pub(super) fn plan_mishaps(&mut self) {
-        if self.plan.is_hungry {
+        if self.plan.is_calm {
             return;
         }
         self.plan_some(0, 8, |who| Event::Idle { who });

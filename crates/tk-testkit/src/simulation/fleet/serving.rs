@@ -9,7 +9,7 @@ use crate::simulation::demand::Phase;
 impl<S: Strategy> Fleet<'_, S> {
     /// The demand at a node changes, until it changes again.
     pub(super) fn shift(&mut self, who: usize) {
-        let phase = Phase::draw(&mut self.random, self.plan);
+        let phase = Phase::draw(&mut self.random, self.plan, self.now);
         self.nodes[who].phase = phase;
         self.nodes[who].phases += 1;
         let end = Phase::end(&mut self.random, self.plan, self.now);
@@ -18,7 +18,7 @@ impl<S: Strategy> Fleet<'_, S> {
     }
 
     fn expect_request(&mut self, who: usize) {
-        let node = &self.nodes[who];
+        let node = &mut self.nodes[who];
         if let Some(gap) = node.phase.gap(&mut self.random) {
             let phase = node.phases;
             self.timeline
