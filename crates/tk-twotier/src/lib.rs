@@ -4,6 +4,8 @@
 
 mod ledger;
 mod sizing;
+mod sync;
+mod tier;
 
 #[cfg(feature = "faults")]
 pub use ledger::Fault;
@@ -11,3 +13,7 @@ pub use ledger::{
     Ask, HandBack, LeaseLedger, LeaseRules, Served, Settlement, Spend, Verdict, Waiter,
 };
 pub use sizing::{LeaseSizer, PredictiveSizer, Sizer, SizerOptions, Sizers, Sizing, eoq_optimum};
+pub use tier::{
+    DenyCache, FailurePolicy, Lease, LeaseAnswer, Local, Mode, Observer, Outcome, Stats, Tier,
+    TierError, TwoTier, TwoTierBuilder,
+};

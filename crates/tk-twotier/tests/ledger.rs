@@ -1,7 +1,7 @@
 //! The rules of the lease protocol, one by one.
 
 mod ledger {
-    pub mod bench;
+    pub(crate) mod bench;
 
     mod answers;
     mod asking;

@@ -47,6 +47,14 @@ impl LeaseLedger {
         settlement
     }
 
+    /// Nothing more will be asked for. Whoever waits is served from the credits at hand, or told that there is no answer.
+    pub fn abandon(&mut self, now: Monotonic) -> Settlement {
+        let mut settlement = Settlement::default();
+        let _ = self.expire(now);
+        self.dismiss(now, &mut settlement, |_| Some(Verdict::Failed));
+        settlement
+    }
+
     /// The lease is no longer in flight; whether it was void, or nothing if it was not in flight.
     fn land(&mut self, rules: &LeaseRules, ask: &Ask) -> Option<bool> {
         if rules.leases_twice() {
@@ -138,7 +146,10 @@ impl LeaseLedger {
 
     /// The store had less than `ask.at_least()`: whoever lacks as much is told so, the others ask again.
     fn denied(&mut self, now: Monotonic, ask: &Ask, decision: Decision) -> Settlement {
-        let mut settlement = Settlement::default();
+        let mut settlement = Settlement {
+            is_denial: true,
+            ..Settlement::default()
+        };
         self.late = 0;
         self.dismiss(now, &mut settlement, |lacking| {
             (lacking >= ask.at_least()).then_some(Verdict::Denied(decision))

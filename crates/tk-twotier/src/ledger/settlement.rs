@@ -15,6 +15,8 @@ pub struct Settlement {
     pub hand_back: Option<HandBack>,
     /// Units of the grant that are lost, since it was over when it arrived.
     pub late: u64,
+    /// Whether the store had nothing to give, and that is still of interest.
+    pub is_denial: bool,
 }
 
 /// What one waiter is told.

@@ -6,16 +6,16 @@ use tk_core::{FixedWindow, Grant, Mark, Monotonic, Strategy, Tag, Timestamp};
 use tk_twotier::{Ask, LeaseLedger, LeaseRules, Settlement, Spend, Verdict};
 
 /// The test's clock: the node and the store read the same one.
-pub fn at(micros: u64) -> Monotonic {
+pub(crate) fn at(micros: u64) -> Monotonic {
     Monotonic::from_micros(micros)
 }
 
-pub fn rules(batch: u64) -> LeaseRules {
+pub(crate) fn rules(batch: u64) -> LeaseRules {
     LeaseRules::new(batch).expect("a batch within the range")
 }
 
 /// A grant of `amount` that lasts `span` microseconds, with a tag to recognise it by.
-pub fn grant(amount: u64, span: u64, name: u128) -> Grant {
+pub(crate) fn grant(amount: u64, span: u64, name: u128) -> Grant {
     let strategy = FixedWindow::per_second(100).expect("a limit within the range");
     let decision = strategy.decide(&mut Default::default(), Timestamp::EPOCH, amount);
     Grant {
@@ -27,7 +27,7 @@ pub fn grant(amount: u64, span: u64, name: u128) -> Grant {
 }
 
 /// A denial of everything.
-pub fn nothing() -> Grant {
+pub(crate) fn nothing() -> Grant {
     let strategy = FixedWindow::per_second(1).expect("a limit within the range");
     let mut state = Default::default();
     let _ = strategy.decide(&mut state, Timestamp::EPOCH, 1);
@@ -38,14 +38,20 @@ pub fn nothing() -> Grant {
 }
 
 /// Asks for a waiter of `cost` at `now`.
-pub fn ask(ledger: &mut LeaseLedger, rules: &LeaseRules, now: u64, waiter: u64, cost: u64) -> Ask {
+pub(crate) fn ask(
+    ledger: &mut LeaseLedger,
+    rules: &LeaseRules,
+    now: u64,
+    waiter: u64,
+    cost: u64,
+) -> Ask {
     assert_eq!(ledger.spend(at(now), cost), Spend::Miss);
     ledger.join(waiter, cost);
     ledger.begin(rules, at(now)).expect("nothing is in flight")
 }
 
 /// Brings a grant at `now`.
-pub fn bring(
+pub(crate) fn bring(
     ledger: &mut LeaseLedger,
     rules: &LeaseRules,
     ask: Ask,
@@ -56,7 +62,7 @@ pub fn bring(
 }
 
 /// A ledger that holds `credits` of a grant named `name`, which was sent at 0 and spans `span`.
-pub fn holding(rules: &LeaseRules, credits: u64, span: u64, name: u128) -> LeaseLedger {
+pub(crate) fn holding(rules: &LeaseRules, credits: u64, span: u64, name: u128) -> LeaseLedger {
     let mut ledger = LeaseLedger::new();
     let ask = ask(&mut ledger, rules, 0, 0, 1);
     let settlement = bring(&mut ledger, rules, ask, 0, &grant(credits + 1, span, name));
@@ -65,11 +71,11 @@ pub fn holding(rules: &LeaseRules, credits: u64, span: u64, name: u128) -> Lease
     ledger
 }
 
-pub fn served(settlement: &Settlement) -> Vec<u64> {
+pub(crate) fn served(settlement: &Settlement) -> Vec<u64> {
     told(settlement, |verdict| matches!(verdict, Verdict::Served(_)))
 }
 
-pub fn told(settlement: &Settlement, is: impl Fn(&Verdict) -> bool) -> Vec<u64> {
+pub(crate) fn told(settlement: &Settlement, is: impl Fn(&Verdict) -> bool) -> Vec<u64> {
     let verdicts = settlement.verdicts.iter();
     verdicts
         .filter(|(_, verdict)| is(verdict))
@@ -77,6 +83,6 @@ pub fn told(settlement: &Settlement, is: impl Fn(&Verdict) -> bool) -> Vec<u64> 
         .collect()
 }
 
-pub fn spends(ledger: &mut LeaseLedger, now: u64, cost: u64) -> bool {
+pub(crate) fn spends(ledger: &mut LeaseLedger, now: u64, cost: u64) -> bool {
     matches!(ledger.spend(at(now), cost), Spend::Served(_))
 }

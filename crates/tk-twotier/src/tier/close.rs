@@ -1,0 +1,44 @@
+//! The end of a limiter.
+
+use tk_core::{Clock, Store};
+
+use super::{Observer, entry::Entry, inner::Inner};
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
+    pub(super) async fn close(&self) -> u64 {
+        self.set_closed();
+        // Whoever was let in before has begun its lease under one of these locks.
+        self.l1.shards().for_each(drop);
+        if let Some(task) = self.idle_task.lock().take() {
+            task.abort();
+        }
+        self.land_all().await;
+        let Some(lease) = self.lease_plan() else {
+            return 0;
+        };
+        let now = self.clock.monotonic();
+        let mut given_up = Vec::new();
+        for mut shard in self.l1.shards() {
+            for entry in shard.entries() {
+                given_up.push(entry.give_up(&lease.rules, now));
+            }
+        }
+        self.hand_back(given_up).await
+    }
+
+    /// Waits for the leases under way, those included that are about to take off.
+    async fn land_all(&self) {
+        loop {
+            self.tasks.drain().await;
+            let asks = |entry: &Entry<L2>| entry.line.ledger.is_asking();
+            if !self
+                .l1
+                .shards()
+                .any(|mut shard| shard.entries().iter().any(asks))
+            {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}

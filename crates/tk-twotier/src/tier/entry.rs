@@ -1,0 +1,121 @@
+//! What a node remembers of one key.
+
+use std::{sync::Arc, time::Duration};
+
+use tk_core::{Decision, Error, Fingerprint, Monotonic, OwnedKey, Store, Strategy, Timestamp};
+use tokio::sync::oneshot;
+
+use super::{TierError, denial::Denial, line::Line};
+use crate::{HandBack, LeaseRules, Sizer, Verdict};
+
+/// What a request that waited for a lease is told.
+pub(crate) enum Told<E: std::fmt::Debug> {
+    Verdict(Verdict),
+    Failed(Error<TierError<E>>),
+}
+
+pub(crate) type Ticket<L2> = oneshot::Sender<Told<<L2 as Store>::Error>>;
+
+/// What one key gives up.
+pub(crate) struct GivenUp {
+    pub(super) key: Arc<OwnedKey>,
+    pub(super) backs: Vec<HandBack>,
+    /// Units that the store would not take back.
+    pub(super) stranded: u64,
+}
+
+pub(crate) struct Entry<L2: Store> {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) used_at: Monotonic,
+    pub(super) line: Line<Ticket<L2>>,
+    pub(super) denial: Option<Denial>,
+    pub(super) key: Arc<OwnedKey>,
+    pub(super) sizer: Option<Box<dyn Sizer>>,
+    /// The failure policy's own state.
+    pub(super) local: Option<Box<<L2::Strategy as Strategy>::State>>,
+}
+
+impl GivenUp {
+    /// All its units.
+    pub(super) fn units(&self) -> u64 {
+        let backs: u64 = self.backs.iter().map(|back| back.amount).sum();
+        backs + self.stranded
+    }
+}
+
+impl<L2: Store> Entry<L2> {
+    pub(super) fn new(
+        fingerprint: Fingerprint,
+        key: OwnedKey,
+        sizer: Option<Box<dyn Sizer>>,
+        now: Monotonic,
+    ) -> Self {
+        Self {
+            fingerprint,
+            used_at: now,
+            line: Line::new(),
+            denial: None,
+            key: Arc::new(key),
+            sizer,
+            local: None,
+        }
+    }
+
+    /// Whether nobody waits, and no answer is under way: then its credits can be handed back.
+    pub(super) fn is_calm(&self) -> bool {
+        !self.line.ledger.is_asking() && self.line.ledger.waiting() == 0
+    }
+
+    pub(super) fn is_idle(&self, now: Monotonic, idle: Duration) -> bool {
+        self.is_calm() && now.since(self.used_at) >= idle
+    }
+
+    /// Whether it holds back a key that would go free if it were forgotten.
+    pub(super) fn holds_back(&self, strategy: &L2::Strategy, now: Timestamp) -> bool {
+        let local = self.local.as_deref();
+        local.is_some_and(|state| !strategy.is_fresh(state, now))
+    }
+
+    /// The rules for its next lease: of the size learned, and never above `capacity`.
+    pub(super) fn rules(
+        &mut self,
+        rules: &LeaseRules,
+        capacity: u64,
+        now: Monotonic,
+    ) -> LeaseRules {
+        let size = match &mut self.sizer {
+            Some(sizer) => {
+                if let Some(demand) = self.line.ledger.take_demand(now) {
+                    sizer.observe(demand);
+                }
+                sizer.size()
+            }
+            None => rules.batch(),
+        };
+        rules.sized(size.min(capacity))
+    }
+
+    /// The denial at hand for `cost`: what counts is how much the credits lack.
+    #[inline]
+    pub(super) fn denies(&self, now: Monotonic, cost: u64) -> Option<Decision> {
+        let denial = self.denial.as_ref()?;
+        denial.answer(now, cost.saturating_sub(self.line.ledger.credits()))
+    }
+
+    /// Remembers a denial, unless a cheaper one is known.
+    pub(super) fn learn(&mut self, denial: Denial, now: Monotonic) {
+        let known = self.denial.filter(|known| !known.is_over(now));
+        if known.is_none_or(|known| denial.cost() <= known.cost()) {
+            self.denial = Some(denial);
+        }
+    }
+
+    /// Gives up its credits.
+    pub(super) fn give_up(&mut self, rules: &LeaseRules, now: Monotonic) -> GivenUp {
+        GivenUp {
+            key: self.key.clone(),
+            backs: self.line.ledger.hand_back(rules, now),
+            stranded: self.line.ledger.take_stranded(),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Leases: who waits for them, and the task that asks.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tk_core::{Clock, Decision, Error, Fingerprint, Grant, Key, OwnedKey, Store};
+use tokio::{runtime::Handle, sync::oneshot};
+
+use super::{
+    Answer, LeaseAnswer, Observer, TierError,
+    denial::Denial,
+    entry::{Entry, GivenUp, Told},
+    inner::Inner,
+    line::Line,
+};
+use crate::{Ask, Settlement, Spend, Verdict, Waiter};
+
+/// What became of a request that missed.
+enum Entered<'a, L2: Store, C: Clock + 'static, O: Observer> {
+    /// Decided after all: credits or a denial have arrived in between.
+    Decided(Decision),
+    /// It waits for a lease.
+    Waits(Waiting<'a, L2, C, O>),
+    /// There is no room for its key.
+    Full,
+}
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
+    /// Waits for a lease; asks for one if none is under way.
+    pub(super) async fn lease<K: Key + ?Sized>(
+        self: &Arc<Self>,
+        key: &K,
+        cost: u64,
+    ) -> Answer<Decision, L2> {
+        let told = match self.enter(key, cost)? {
+            Entered::Decided(decision) => return Ok(decision),
+            Entered::Full => return self.exact(key, cost).await,
+            Entered::Waits(waiting) => waiting.await,
+        };
+        match told {
+            Told::Verdict(Verdict::Served(served)) => Ok(self.served(served)),
+            Told::Verdict(Verdict::Denied(decision)) => Ok(decision),
+            // Grants come later than they last. A check has no such trouble, for the store charges it by its own clock.
+            Told::Verdict(Verdict::TooLate) => self.exact(key, cost).await,
+            Told::Verdict(Verdict::Failed) => Err(Error::Store(TierError::Lost)),
+            Told::Failed(error) => Err(error),
+        }
+    }
+
+    /// Takes a place in the queue, and sees that somebody asks.
+    fn enter<K: Key + ?Sized>(
+        self: &Arc<Self>,
+        key: &K,
+        cost: u64,
+    ) -> Answer<Entered<'_, L2, C, O>, L2> {
+        let runtime = Self::runtime()?;
+        let fingerprint = self.l1.fingerprint(key);
+        let strategy = self.strategy();
+        let room = self.room(&strategy);
+        let mut evicted = Vec::new();
+        let mut shard = self.l1.lock(fingerprint);
+        // Under the lock: `close` waits for the leases of all who enter before it takes the lock.
+        self.refuse_if_closed()?;
+        let sizer = || Some(self.lease_plan()?.sizers.as_ref()?.sizer());
+        let found = self
+            .l1
+            .enter(&mut shard, fingerprint, key, sizer, &room, &mut evicted);
+        self.counters.evicted.add(evicted.len() as u64);
+        Inner::hand_back_later(self, evicted);
+        let Some((entry, hits)) = found else {
+            return Ok(Entered::Full);
+        };
+        entry.used_at = room.now;
+        if let Spend::Served(served) = entry.line.ledger.spend(room.now, cost) {
+            hits.served += cost;
+            return Ok(Entered::Decided(self.served(served)));
+        }
+        if let Some(decision) = entry.denies(room.now, cost) {
+            return Ok(Entered::Decided(decision));
+        }
+        let (ticket, told) = oneshot::channel();
+        let waiter = entry.line.join(cost, ticket);
+        let flight = self.prepare(entry);
+        drop(shard);
+        if let Some(flight) = flight {
+            flight.take_off(&runtime);
+        }
+        Inner::watch_idle(self, &runtime);
+        Ok(Entered::Waits(Waiting {
+            inner: self,
+            fingerprint,
+            waiter,
+            told,
+            is_told: false,
+        }))
+    }
+
+    /// The lease that is due for a key, if any. It takes off once the shard's lock is released.
+    pub(super) fn prepare(self: &Arc<Self>, entry: &mut Entry<L2>) -> Option<Flight<L2, C, O>> {
+        let ask = self.due(entry)?;
+        if entry.line.ledger.waiting() == 0 {
+            self.counters.refills.one();
+        }
+        Some(Flight {
+            inner: self.clone(),
+            key: entry.key.clone(),
+            fingerprint: entry.fingerprint,
+            ask: Some(ask),
+        })
+    }
+
+    fn due(&self, entry: &mut Entry<L2>) -> Option<Ask> {
+        let lease = self.lease_plan()?;
+        let now = self.clock.monotonic();
+        let rules = entry.rules(&lease.rules, self.capacity(), now);
+        let ask = entry.line.ledger.begin(&rules, now)?;
+        self.counters.leases.one();
+        Some(ask)
+    }
+
+    /// Applies the answer to `ask`, and tells those whom it decides on. Returns the next lease if somebody still waits.
+    fn land(
+        &self,
+        fingerprint: Fingerprint,
+        ask: Ask,
+        answer: &Answer<Grant, L2>,
+    ) -> Option<(Option<Ask>, GivenUp)> {
+        let lease = self.lease_plan()?;
+        let (now, wall) = (self.clock.monotonic(), self.clock.now());
+        let mut shard = self.l1.lock(fingerprint);
+        // An entry with a lease under way stays where it is.
+        let (entry, hits) = shard.find(fingerprint)?;
+        let ledger = &mut entry.line.ledger;
+        let settlement = match answer {
+            Ok(grant) => ledger.granted(&lease.rules, ask, now, wall, grant),
+            Err(_) => ledger.failed(&lease.rules, ask, now),
+        };
+        hits.served += tell(&mut entry.line, &settlement, answer.as_ref().err());
+        if settlement.is_denial
+            && let (Ok(grant), Some(max_age)) = (answer, self.plan.max_denial)
+        {
+            let denial = Denial::of(ask.at_least(), grant.decision, ask.sent(), max_age);
+            entry.learn(denial, now);
+        }
+        let late = settlement.late;
+        let mut backs: Vec<_> = settlement.hand_back.into_iter().collect();
+        if self.is_closed() {
+            let closed = Error::Store(TierError::Closed);
+            let settlement = entry.line.ledger.abandon(now);
+            hits.served += tell(&mut entry.line, &settlement, Some(&closed));
+            backs.append(&mut entry.line.ledger.hand_back(&lease.rules, now));
+        }
+        // A refill that was denied or lost is left to the next request, or it would be tried without end.
+        let waits = entry.line.ledger.waiting() > 0;
+        let next = if waits { self.due(entry) } else { None };
+        let given_up = GivenUp {
+            key: entry.key.clone(),
+            backs,
+            stranded: entry.line.ledger.take_stranded(),
+        };
+        drop(shard);
+        self.note(&ask, answer, late);
+        Some((next, given_up))
+    }
+
+    /// Counts the answer to a lease.
+    fn note(&self, ask: &Ask, answer: &Answer<Grant, L2>, late: u64) {
+        let want = ask.want();
+        let told = match answer {
+            Err(_) => LeaseAnswer::Failed { want },
+            Ok(grant) if grant.amount == 0 => LeaseAnswer::Denied { want },
+            Ok(_) if late > 0 => LeaseAnswer::Late { amount: late },
+            Ok(grant) => LeaseAnswer::Granted {
+                want,
+                amount: grant.amount,
+                span: grant.span,
+            },
+        };
+        if let Ok(grant) = answer {
+            self.counters.granted.add(grant.amount);
+        }
+        self.counters.late.add(late);
+        self.observer.leased(told);
+    }
+}
+
+/// Tells those whom `settlement` decides on; `error` is why there is no answer.
+fn tell<E: std::fmt::Debug>(
+    line: &mut Line<oneshot::Sender<Told<E>>>,
+    settlement: &Settlement,
+    error: Option<&Error<TierError<E>>>,
+) -> u64 {
+    line.settle(settlement, |ticket, verdict| {
+        let told = match (verdict, error) {
+            (Verdict::Failed, Some(error)) => Told::Failed(error.clone()),
+            (verdict, _) => Told::Verdict(verdict),
+        };
+        // Whoever has stopped waiting need not know.
+        let _ = ticket.send(told);
+    })
+}
+
+/// A lease on its way to the shared store and back.
+///
+/// It runs on a task of its own, so that no caller who goes away takes the grant along. Dropped halfway, by
+/// a panic of the store or the end of its runtime, it tells the waiters that no answer will come.
+pub(super) struct Flight<L2: Store, C: Clock + 'static, O: Observer> {
+    inner: Arc<Inner<L2, C, O>>,
+    key: Arc<OwnedKey>,
+    fingerprint: Fingerprint,
+    /// The lease under way.
+    ask: Option<Ask>,
+}
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Flight<L2, C, O> {
+    /// Called without the shard's lock: a runtime that is being shut down drops the task, and so the flight, at once.
+    pub(super) fn take_off(self, runtime: &Handle) {
+        let inner = self.inner.clone();
+        inner.tasks.spawn(runtime, self.fly());
+    }
+
+    async fn fly(mut self) {
+        while let Some(ask) = self.ask {
+            let strategy = self.inner.strategy();
+            let key = self.inner.keyed(&*self.key);
+            let lease = self
+                .inner
+                .l2
+                .lease(&strategy, &key, ask.want(), ask.at_least());
+            let answer = self.inner.called(lease.await);
+            self.ask = self.land(ask, &answer);
+        }
+    }
+
+    fn land(&self, ask: Ask, answer: &Answer<Grant, L2>) -> Option<Ask> {
+        let (next, given_up) = self.inner.land(self.fingerprint, ask, answer)?;
+        Inner::hand_back_later(&self.inner, vec![given_up]);
+        next
+    }
+}
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Flight<L2, C, O> {
+    fn drop(&mut self) {
+        if let Some(ask) = self.ask.take() {
+            // All who wait are told, so that no lease is due after this one. Nothing is spawned from here.
+            let lost = Err(Error::Store(TierError::Lost));
+            if let Some((_, given_up)) = self.inner.land(self.fingerprint, ask, &lost) {
+                self.inner.strand(given_up.units());
+            }
+        }
+    }
+}
+
+/// A place in the queue. Dropped, it is given up.
+struct Waiting<'a, L2: Store, C: Clock + 'static, O: Observer> {
+    inner: &'a Inner<L2, C, O>,
+    fingerprint: Fingerprint,
+    waiter: Waiter,
+    told: oneshot::Receiver<Told<L2::Error>>,
+    is_told: bool,
+}
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Future for Waiting<'_, L2, C, O> {
+    type Output = Told<L2::Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Told<L2::Error>> {
+        let told = std::task::ready!(Pin::new(&mut self.told).poll(context));
+        self.is_told = true;
+        Poll::Ready(told.unwrap_or(Told::Failed(Error::Store(TierError::Lost))))
+    }
+}
+
+impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Waiting<'_, L2, C, O> {
+    fn drop(&mut self) {
+        if self.is_told {
+            return;
+        }
+        let mut shard = self.inner.l1.lock(self.fingerprint);
+        if let Some((entry, _)) = shard.find(self.fingerprint) {
+            entry.line.leave(self.waiter);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Two tiers against a store that answers, delays, fails and loses as it is told.
+
+mod tier {
+    pub(crate) mod l2;
+    pub(crate) mod node;
+
+    mod bounds;
+    mod config;
+    mod denials;
+    mod flight;
+    mod home;
+    mod leased;
+    mod outage;
+    mod resets;
+    mod telling;
+}

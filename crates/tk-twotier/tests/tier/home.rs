@@ -1,0 +1,159 @@
+//! Credits find their way home: rule 5.
+
+use tk_twotier::{Lease, Mode};
+
+use super::{
+    l2::L2,
+    node::{Node, carried, coupled, millis, pass, per_second, settle},
+};
+
+#[tokio::test]
+async fn closing_hands_back_what_was_not_spent_and_refuses_more() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    assert_eq!(node.hammer(3).await, 3);
+    assert_eq!(node.tier.close().await, 7);
+    assert_eq!(l2.available(&per_second(100), "key"), 97);
+    let error = node.tier.check("key").await.expect_err("it is closed");
+    assert_eq!(
+        error.to_string(),
+        "the store could not answer: the limiter has been closed"
+    );
+    assert_eq!(node.tier.close().await, 0, "once");
+    assert_eq!(l2.log().hand_backs.len(), 1);
+}
+
+#[tokio::test]
+async fn closing_waits_for_the_lease_under_way_and_serves_its_waiters() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    l2.replies(false);
+    let waiters: Vec<_> = (0..3).map(|_| node.spawn(1)).collect();
+    settle().await;
+    let close = tokio::spawn({
+        let node = node.clone();
+        async move { node.tier.close().await }
+    });
+    settle().await;
+    assert!(!close.is_finished());
+    l2.replies(true);
+    for waiter in waiters {
+        assert!(waiter.await.expect("no panic"));
+    }
+    close.await.expect("no panic");
+    assert_eq!(l2.available(&per_second(100), "key"), 97);
+}
+
+#[tokio::test]
+async fn dropping_hands_nothing_back() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    assert!(node.admits(1).await);
+    drop(node);
+    settle().await;
+    assert_eq!(l2.available(&per_second(100), "key"), 90);
+}
+
+#[tokio::test]
+async fn idle_credits_go_home_once() {
+    let l2 = L2::new();
+    let lease = Lease::batch(10).return_idle_after(millis(100));
+    let node = Node::new(&l2, per_second(100), Mode::Leased(lease));
+    let nodes = std::slice::from_ref(&node);
+    assert!(node.admits(1).await);
+    pass(&l2, nodes, millis(99));
+    assert_eq!(node.tier.return_idle().await, 0);
+    pass(&l2, nodes, millis(1));
+    assert_eq!(node.tier.return_idle().await, 9);
+    assert_eq!(node.tier.return_idle().await, 0);
+    assert_eq!(l2.available(&per_second(100), "key"), 99);
+    assert_eq!(node.tier.stats().keys, 0);
+    assert!(node.admits(1).await, "it asks again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_looks_for_idle_credits_by_itself() {
+    let l2 = L2::new();
+    let lease = Lease::batch(10).return_idle_after(millis(100));
+    let node = Node::new(&l2, per_second(100), Mode::Leased(lease));
+    assert!(node.admits(1).await);
+    pass(&l2, std::slice::from_ref(&node), millis(100));
+    tokio::time::sleep(millis(60)).await;
+    assert_eq!(l2.available(&per_second(100), "key"), 99);
+}
+
+#[tokio::test]
+async fn credits_in_use_stay() {
+    let l2 = L2::new();
+    let lease = Lease::batch(10).return_idle_after(millis(100));
+    let node = Node::new(&l2, per_second(100), Mode::Leased(lease));
+    assert!(node.admits(1).await);
+    for _ in 0..5 {
+        pass(&l2, std::slice::from_ref(&node), millis(60));
+        assert!(node.hits());
+        assert_eq!(node.tier.return_idle().await, 0);
+    }
+}
+
+#[tokio::test]
+async fn an_evicted_key_hands_its_credits_back() {
+    let l2 = L2::new();
+    let node = Node::with(&l2, per_second(100), coupled(10), |builder| {
+        builder.max_keys(2)
+    });
+    for key in ["a", "b", "c"] {
+        let decision = node.tier.check(key).await.expect("it answers");
+        assert!(decision.allowed);
+    }
+    settle().await;
+    assert_eq!(l2.available(&per_second(100), "a"), 99);
+    let stats = node.tier.stats();
+    assert_eq!((stats.keys, stats.evicted, stats.taken_back), (2, 1, 9));
+}
+
+#[tokio::test]
+async fn a_key_that_finds_no_room_is_checked_by_the_store() {
+    let l2 = L2::new();
+    let node = Node::with(&l2, per_second(3), coupled(3), |builder| {
+        builder.max_keys(1)
+    });
+    l2.replies(false);
+    let waiter = node.spawn(1);
+    settle().await;
+    let other = tokio::spawn({
+        let node = node.clone();
+        async move { node.tier.check("other").await.expect("it answers").allowed }
+    });
+    settle().await;
+    l2.replies(true);
+    assert!(waiter.await.expect("no panic") && other.await.expect("no panic"));
+    assert_eq!((l2.log().leases.len(), l2.log().checks), (1, 1));
+}
+
+#[tokio::test]
+async fn a_hand_back_after_its_window_is_not_even_sent() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), carried(10));
+    assert!(node.admits(1).await);
+    pass(&l2, std::slice::from_ref(&node), millis(1_000));
+    assert_eq!(node.tier.close().await, 0);
+    assert_eq!(l2.log().hand_backs, []);
+    assert_eq!(node.tier.stats().stranded, 9);
+}
+
+#[tokio::test]
+async fn a_hand_back_whose_answer_is_lost_is_counted_and_never_repeated() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    assert!(node.admits(1).await);
+    l2.fails(true);
+    assert_eq!(node.tier.close().await, 0);
+    l2.fails(false);
+    assert_eq!(node.tier.close().await, 0);
+    assert_eq!(l2.available(&per_second(100), "key"), 90);
+    let stats = node.tier.stats();
+    assert_eq!(
+        (stats.handed_back, stats.taken_back, stats.stranded),
+        (9, 0, 9)
+    );
+}
