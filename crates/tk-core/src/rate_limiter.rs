@@ -9,6 +9,70 @@ use crate::{Decision, Error, Key, Limiter, Prefix, SyncStore, swap::Swap};
 /// It is shared by reference or in an `Arc`; a copy with a store of its own would be a limit of its own.
 ///
 /// The `throttlekit` crate shows it over its memory store; any [`SyncStore`] will do.
+///
+/// A store that answers after a round trip will not; that does not compile, and the compiler names
+/// [`AsyncRateLimiter`](crate::AsyncRateLimiter), which takes it:
+///
+/// ```compile_fail,E0277
+/// # use tk_core::{Decision, Error, FixedWindow, Grant, Key, Store, Tag};
+/// # use core::convert::Infallible;
+/// # struct Remote;
+/// # impl Store for Remote {
+/// #     type Strategy = FixedWindow;
+/// #     type Error = Infallible;
+/// #     async fn check<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: u64) -> Result<Decision, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn peek<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K) -> Result<Decision, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn lease<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: u64, _: u64) -> Result<Grant, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn give_back<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: Tag, _: u64) -> Result<u64, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn reset<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K) -> Result<(), Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn check_many<K: Key>(&self, _: &FixedWindow, _: &[(K, u64)]) -> Vec<Result<Decision, Error>> {
+/// #         Vec::new()
+/// #     }
+/// # }
+/// # let strategy = FixedWindow::per_minute(1)?;
+/// let limiter = tk_core::RateLimiter::new(strategy, Remote);
+/// # Ok::<(), tk_core::ConfigError>(())
+/// ```
+/// ```
+/// # use tk_core::{Decision, Error, FixedWindow, Grant, Key, Store, Tag};
+/// # use core::convert::Infallible;
+/// # struct Remote;
+/// # impl Store for Remote {
+/// #     type Strategy = FixedWindow;
+/// #     type Error = Infallible;
+/// #     async fn check<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: u64) -> Result<Decision, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn peek<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K) -> Result<Decision, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn lease<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: u64, _: u64) -> Result<Grant, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn give_back<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: Tag, _: u64) -> Result<u64, Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn reset<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K) -> Result<(), Error> {
+/// #         Err(Error::EmptyKey)
+/// #     }
+/// #     async fn check_many<K: Key>(&self, _: &FixedWindow, _: &[(K, u64)]) -> Vec<Result<Decision, Error>> {
+/// #         Vec::new()
+/// #     }
+/// # }
+/// # let strategy = FixedWindow::per_minute(1)?;
+/// let limiter = tk_core::AsyncRateLimiter::new(strategy, Remote);
+/// # Ok::<(), tk_core::ConfigError>(())
+/// ```
 #[derive(Debug)]
 pub struct RateLimiter<St: SyncStore> {
     strategy: Swap<St::Strategy>,

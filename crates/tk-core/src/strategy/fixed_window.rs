@@ -117,7 +117,8 @@ impl Strategy for FixedWindow {
         let allowed = cost == 0 || cost <= self.limit.saturating_sub(used);
         let after = if allowed { used + cost } else { used };
         // A denial keeps what a change of window made of the state, or its retry time would start anew with each call.
-        if cost > 0 && (allowed || state.window != self.window) {
+        let converted = state.window != self.window && used > 0;
+        if cost > 0 && (allowed || converted) {
             *state = FixedWindowState {
                 start,
                 used: after,

@@ -103,7 +103,8 @@ impl TatRule {
         )
     }
 
-    #[inline]
+    // Inlined always: a decision that is handed down through memory costs more than making it.
+    #[inline(always)]
     pub(super) fn decide(&self, state: &mut TatState, now: Timestamp, cost: u64) -> Decision {
         let Emission {
             numerator: p,
@@ -113,11 +114,11 @@ impl TatRule {
         let verdict = if self.narrow.is_some_and(|narrow| lead <= narrow) && cost <= self.capacity {
             weigh(lead * q + fraction, cost, self.capacity, p, q)
         } else {
-            let debt = u128::from(lead) * u128::from(q) + u128::from(fraction);
-            weigh(debt, cost.into(), self.capacity.into(), p.into(), q.into())
+            self.weigh_wide(lead, fraction, cost)
         };
         // A denial keeps what a change of rate made of the state, or its retry time would start anew with each call.
-        if cost > 0 && (verdict.allowed || state.emission != self.emission) {
+        let converted = state.emission != self.emission && (lead, fraction) > (0, 0);
+        if cost > 0 && (verdict.allowed || converted) {
             let micros = now.as_micros() + verdict.lead;
             *state = TatState {
                 micros,
@@ -136,6 +137,13 @@ impl TatRule {
             ),
             retry_after: Duration::from_micros(verdict.retry),
         }
+    }
+
+    #[cold]
+    fn weigh_wide(&self, lead: u64, fraction: u64, cost: u64) -> Verdict {
+        let (p, q) = (self.emission.numerator, self.emission.denominator);
+        let debt = u128::from(lead) * u128::from(q) + u128::from(fraction);
+        weigh(debt, cost.into(), self.capacity.into(), p.into(), q.into())
     }
 
     /// How far the TAT lies ahead of `now`: whole microseconds, and the rest over the denominator.
@@ -247,7 +255,7 @@ struct Verdict {
 }
 
 /// The rule itself, in units of 1/q microsecond.
-#[inline]
+#[inline(always)]
 fn weigh<N: Width>(debt: N, cost: N, capacity: N, p: N, q: N) -> Verdict {
     let tolerance = capacity * p;
     let charged = debt + cost * p;
@@ -263,7 +271,7 @@ fn weigh<N: Width>(debt: N, cost: N, capacity: N, p: N, q: N) -> Verdict {
         allowed,
         lead: lead.narrow(),
         fraction: fraction.narrow(),
-        remaining: (room / p).narrow(),
+        remaining: if room < p { 0 } else { (room / p).narrow() },
         retry: if allowed {
             0
         } else {
@@ -343,7 +351,7 @@ macro_rules! tat_strategy {
                 self.rule.capacity
             }
 
-            #[inline]
+            #[inline(always)]
             fn decide(&self, state: &mut TatState, now: Timestamp, cost: u64) -> Decision {
                 self.rule.decide(state, now, cost)
             }
