@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tk_core::{Decision, Timestamp};
 
-use crate::{
-    TenantId,
-    shares::{Ask, Shares, Verdict},
-};
+use crate::shares::{Shares, Verdict};
 
 /// The window in which a decision falls, by the clock that the shares are kept by. Microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +15,15 @@ pub(crate) struct Clocking {
     pub(crate) limit: u64,
 }
 
-/// The decision that tells of `verdict`.
+/// The decision that tells of `verdict` a tenant that has used so much after it.
 pub(crate) fn decision(
     shares: &Shares,
-    ask: &Ask,
+    weight: u32,
+    used: u64,
     verdict: Verdict,
     clocking: Clocking,
 ) -> Decision {
-    let told = free(shares, TenantId(ask.tenant), ask.weight, clocking);
+    let told = free(shares, weight, used, clocking);
     if verdict == Verdict::Admitted {
         return told;
     }
@@ -40,9 +38,8 @@ pub(crate) fn decision(
     }
 }
 
-/// What is told of a tenant without asking for anything.
-pub(crate) fn free(shares: &Shares, id: TenantId, weight: u32, clocking: Clocking) -> Decision {
-    let used = shares.tenant(id.0).used;
+/// What is told of a tenant that has used so much, without asking for anything.
+pub(crate) fn free(shares: &Shares, weight: u32, used: u64, clocking: Clocking) -> Decision {
     let share = share(shares, weight, clocking.limit);
     let left = clocking.limit.saturating_sub(shares.used());
     Decision {

@@ -98,11 +98,12 @@ impl<W, C: Clock> WeightedFairEscrow<W, C> {
         let window = state.roll(&self.settings, now);
         let clocking = Clocking { now, window_end: window + self.settings.window(), limit };
         if cost == 0 {
-            return Ok(free(&state.shares, id, weight, clocking));
+            let used = state.shares.tenant(id.0).used;
+            return Ok(free(&state.shares, weight, used, clocking));
         }
         let ask = Ask { tenant: id.0, weight, cost, now };
-        let verdict = state.shares.ask(&ask);
-        Ok(decision(&state.shares, &ask, verdict, clocking))
+        let (verdict, used) = state.shares.ask(&ask);
+        Ok(decision(&state.shares, weight, used, verdict, clocking))
     }
 
     /// Forgets `tenant`: its next check is that of a newcomer. What it used stays used, so that the limit holds.

@@ -40,6 +40,15 @@ pub(crate) enum Verdict {
     Weightless,
 }
 
+/// By what right a request is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    /// It was promised.
+    Promised,
+    /// Nobody who is ahead needs it.
+    Beyond,
+}
+
 /// A request for some of the budget.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
@@ -130,29 +139,39 @@ impl Shares {
 
     /// Takes back up to `amount` of the budget that nobody has used; returns how much it took.
     pub(crate) fn withdraw(&mut self, amount: u64) -> u64 {
-        let taken = amount.min(self.budget - self.used);
+        let taken = amount.min(self.budget.saturating_sub(self.used));
         self.budget -= taken;
         self.find_fair_level();
         taken
     }
 
-    /// Decides on a request, and charges it if the answer is yes.
-    pub(crate) fn ask(&mut self, ask: &Ask) -> Verdict {
+    /// Decides on a request, and charges it if the answer is yes. Also what the tenant has used after it.
+    pub(crate) fn ask(&mut self, ask: &Ask) -> (Verdict, u64) {
         let now = ask.now.max(self.latest);
         self.latest = now;
         self.expire(now);
         self.forget(now);
         if ask.weight == 0 {
             self.leave(ask.tenant);
-            return Verdict::Weightless;
+            return (Verdict::Weightless, 0);
         }
         let Some(place) = self.record(ask.tenant) else {
-            return Verdict::Full {
-                until: self.next_expiry(None),
-            };
+            let until = self.next_expiry(None);
+            return (Verdict::Full { until }, 0);
         };
-        self.appear(place, ask.weight, ask.cost, now);
-        self.decide(place)
+        let mut tenant = self.appear(place, ask, now);
+        let verdict = match self.decide(place, &tenant) {
+            Ok(claim) => {
+                self.charge(&mut tenant, claim);
+                Verdict::Admitted
+            }
+            Err(refused) => {
+                self.enter(&mut tenant);
+                refused
+            }
+        };
+        self.tenants[place] = tenant;
+        (verdict, self.used_by(&tenant))
     }
 
     /// Forgets a tenant. What it used stays used.
@@ -215,53 +234,49 @@ impl Shares {
         }
     }
 
-    /// The rule of admission. The tenant is active and its weight and cost are up to date.
-    fn decide(&mut self, place: u32) -> Verdict {
-        let tenant = self.tenants[place];
-        let left = self.budget - self.used;
+    /// The rule of admission: by what claim a request is admitted, or why it is not.
+    fn decide(&self, place: u32, tenant: &Tenant) -> Result<Claim, Verdict> {
+        let left = self.budget.saturating_sub(self.used);
         let Some(spare) = left.checked_sub(tenant.cost) else {
             let short = tenant.cost - left;
-            return Verdict::Exhausted { short };
+            return Err(Verdict::Exhausted { short });
         };
-        let early = tenant.late_epoch != self.epoch;
-        let promised = self.due(&tenant).level <= self.fair;
-        if early && promised {
-            self.charge(place);
-            return Verdict::Admitted;
+        let due = self.due(tenant);
+        let within = due.level <= self.fair;
+        if within && tenant.late_epoch != self.epoch {
+            return Ok(Claim::Promised);
         }
-        let (need, used) = if promised {
-            self.kept_from_newcomer(&tenant, left)
+        let (need, used) = if within {
+            self.kept_from_newcomer(tenant, &due, left)
         } else {
-            self.kept_for_those_ahead(&tenant, left)
+            self.kept_for_those_ahead(tenant, &due, left)
         };
         let have = u128::from(spare) + u128::from(used);
-        if need > have {
-            return Verdict::Kept {
-                short: u64::try_from(need - have).unwrap_or(u64::MAX),
-                until: self.next_expiry(Some(place)),
-            };
+        if need <= have {
+            return Ok(Claim::Beyond);
         }
-        self.take_turn(place);
-        self.charge(place);
-        Verdict::Admitted
+        Err(Verdict::Kept {
+            short: u64::try_from(need - have).unwrap_or(u64::MAX),
+            until: self.next_expiry(Some(place)),
+        })
     }
 
     /// Everyone ahead may still rise to the level that the request would reach: to what use that comes, and what they used so far.
-    fn kept_for_those_ahead(&self, tenant: &Tenant, left: u64) -> (u128, u64) {
-        let Sums { early, late } = self.ahead(&self.due(tenant), left);
+    fn kept_for_those_ahead(&self, tenant: &Tenant, due: &Key, left: u64) -> (u128, u64) {
+        let Sums { early, late } = self.ahead(due, left);
         let need = self.used_at_level(early.weight + late.weight, tenant);
         (need, early.used + late.used)
     }
 
     /// Below the fair level, where a newcomer competes only for what is not promised: the early may rise to the fair level,
     /// newcomers ahead to the level that the request would reach.
-    fn kept_from_newcomer(&self, tenant: &Tenant, left: u64) -> (u128, u64) {
+    fn kept_from_newcomer(&self, tenant: &Tenant, due: &Key, left: u64) -> (u128, u64) {
         let end = Key {
             level: self.fair,
             turn: u64::MAX,
         };
         let early = self.ahead(&end, left).early;
-        let late = self.ahead(&self.due(tenant), left).late;
+        let late = self.ahead(due, left).late;
         let promised =
             (u128::from(early.weight) * u128::from(self.budget)).div_ceil(u128::from(self.weight));
         let need = promised + self.used_at_level(late.weight, tenant);
@@ -280,27 +295,30 @@ impl Shares {
         sums
     }
 
-    fn charge(&mut self, place: u32) {
-        let tenant = self.tenants[place];
-        let used = self.used_by(&tenant);
-        if used == 0 {
-            self.waiting.hide(self.first_due(&tenant), self.epoch);
-        } else {
-            self.served.remove(self.due(&tenant), self.epoch);
+    /// Charges the cost, and moves the tenant to where its next cost is due.
+    fn charge(&mut self, tenant: &mut Tenant, claim: Claim) {
+        let first = self.used_by(tenant) == 0;
+        let turns = claim == Claim::Beyond && tenant.turned_in != self.epoch;
+        if tenant.entered && !first {
+            self.served.remove(self.due(tenant), self.epoch);
+        }
+        if turns {
+            // What it gets now was not promised, so it goes to the end among equals, once in a window.
+            self.exit_waiting(tenant);
+            self.turns += 1;
+            tenant.turn = self.turns;
+            tenant.turned_in = self.epoch;
+        } else if tenant.entered && first {
+            self.waiting.hide(self.first_due(tenant), self.epoch);
         }
         self.used += tenant.cost;
-        let record = &mut self.tenants[place];
-        record.used = used + tenant.cost;
-        record.used_epoch = self.epoch;
-        self.enter_served(place);
-    }
-
-    /// Goes to the end among equals: it is about to have something beyond what was promised.
-    fn take_turn(&mut self, place: u32) {
-        self.exit(place);
-        self.turns += 1;
-        self.tenants[place].turn = self.turns;
-        self.enter(place);
+        tenant.used = self.used_by(tenant) + tenant.cost;
+        tenant.used_epoch = self.epoch;
+        if tenant.entered {
+            self.enter_served(tenant);
+        } else {
+            self.enter(tenant);
+        }
     }
 
     /// The record of a tenant, a new one if need be; none if all places are taken by the active.
@@ -320,63 +338,53 @@ impl Shares {
         Some(place)
     }
 
-    /// Notes that a tenant asks, and brings its weight and cost up to date.
-    fn appear(&mut self, place: u32, weight: u32, cost: u64, now: u64) {
-        let tenant = self.tenants[place];
-        let active = self.is_active(&tenant);
-        if active {
+    /// Notes that a tenant asks, and brings its weight and cost up to date. If that moves it, it is taken out of the trees.
+    fn appear(&mut self, place: u32, ask: &Ask, now: u64) -> Tenant {
+        if self.is_active(&self.tenants[place]) {
             self.tenants.leave(&mut self.active, place);
-            if tenant.weight != weight || tenant.cost != cost {
-                self.exit(place);
-                self.reweigh(place, weight);
-                self.tenants[place].cost = cost;
-                self.enter(place);
-            }
         } else {
             self.tenants.leave(&mut self.idle, place);
-            let record = &mut self.tenants[place];
-            record.life = self.life;
-            record.weight = weight;
-            record.cost = cost;
-            self.come_late(place);
-            self.enter(place);
         }
         self.tenants.join(&mut self.active, place);
-        self.tenants[place].asked = now;
-    }
-
-    /// Another weight takes effect at once, and the promise made under the old one is void for this window.
-    fn reweigh(&mut self, place: u32, weight: u32) {
-        if self.tenants[place].weight != weight {
-            self.count_early(place);
-            self.tenants[place].weight = weight;
-            self.come_late(place);
+        let mut tenant = self.tenants[place];
+        let active = self.is_active(&tenant);
+        if active && (tenant.weight != ask.weight || tenant.cost != ask.cost) {
+            self.exit(&mut tenant);
         }
+        if active && tenant.weight != ask.weight {
+            // The promise made under the old weight is void for this window.
+            self.count_early(&mut tenant);
+        }
+        if !active || tenant.weight != ask.weight {
+            tenant.weight = ask.weight;
+            self.come_late(&mut tenant);
+        }
+        tenant.entered &= active;
+        tenant.life = self.life;
+        tenant.cost = ask.cost;
+        tenant.asked = now;
+        tenant
     }
 
     /// Nothing is promised to a tenant for the rest of the window, and its weight counts in the window's sum.
-    fn come_late(&mut self, place: u32) {
-        let record = &mut self.tenants[place];
-        record.late_epoch = self.epoch;
-        let counted = if record.counted_in == self.count {
-            record.counted
+    fn come_late(&mut self, tenant: &mut Tenant) {
+        tenant.late_epoch = self.epoch;
+        let counted = if tenant.counted_in == self.count {
+            tenant.counted
         } else {
             0
         };
-        if record.weight > counted {
-            self.weight += u64::from(record.weight - counted);
-            record.counted = record.weight;
-        }
-        record.counted_in = self.count;
+        tenant.counted_in = self.count;
+        tenant.counted = counted.max(tenant.weight);
+        self.weight += u64::from(tenant.counted - counted);
         self.find_fair_level();
     }
 
     /// Notes that the window's sum has the weight of a tenant that is early and will not be.
-    fn count_early(&mut self, place: u32) {
-        let record = &mut self.tenants[place];
-        if record.late_epoch != self.epoch {
-            record.counted = record.weight;
-            record.counted_in = self.count;
+    fn count_early(&self, tenant: &mut Tenant) {
+        if tenant.late_epoch != self.epoch {
+            tenant.counted = tenant.weight;
+            tenant.counted_in = self.count;
         }
     }
 
@@ -409,11 +417,13 @@ impl Shares {
 
     /// Moves an active tenant to the idle.
     fn retire(&mut self, place: u32) {
-        self.exit(place);
-        self.count_early(place);
-        self.tenants[place].life = 0;
         self.tenants.leave(&mut self.active, place);
         self.tenants.join(&mut self.idle, place);
+        let mut tenant = self.tenants[place];
+        self.exit(&mut tenant);
+        self.count_early(&mut tenant);
+        tenant.life = 0;
+        self.tenants[place] = tenant;
         if self.active.first().is_none() {
             self.nobody_is_active();
         }
@@ -455,44 +465,51 @@ impl Shares {
         self.fair = Level::of(self.budget, self.weight);
     }
 
-    /// Puts an active tenant into the trees.
-    fn enter(&mut self, place: u32) {
-        let tenant = self.tenants[place];
-        let hidden = self.used_by(&tenant) > 0;
+    /// Puts an active tenant into the trees, if it is not there.
+    fn enter(&mut self, tenant: &mut Tenant) {
+        if tenant.entered {
+            return;
+        }
+        tenant.entered = true;
+        let hidden = self.used_by(tenant) > 0;
         let item = Item {
             weight: tenant.weight,
             standing: if hidden {
                 Standing::Hidden
             } else {
-                self.standing(&tenant)
+                self.standing(tenant)
             },
             used: 0,
             cost: tenant.cost,
         };
-        let key = self.first_due(&tenant);
-        self.waiting.insert(key, item, self.epoch);
+        self.waiting.insert(self.first_due(tenant), item, self.epoch);
         if hidden {
-            self.enter_served(place);
+            self.enter_served(tenant);
         }
     }
 
-    fn enter_served(&mut self, place: u32) {
-        let tenant = self.tenants[place];
+    fn enter_served(&mut self, tenant: &Tenant) {
         let item = Item {
             weight: tenant.weight,
-            standing: self.standing(&tenant),
+            standing: self.standing(tenant),
             used: tenant.used,
             cost: tenant.cost,
         };
-        self.served.insert(self.due(&tenant), item, self.epoch);
+        self.served.insert(self.due(tenant), item, self.epoch);
     }
 
-    /// Takes an active tenant out of the trees.
-    fn exit(&mut self, place: u32) {
-        let tenant = self.tenants[place];
-        self.waiting.remove(self.first_due(&tenant), self.epoch);
-        if self.used_by(&tenant) > 0 {
-            self.served.remove(self.due(&tenant), self.epoch);
+    /// Takes a tenant out of the trees.
+    fn exit(&mut self, tenant: &mut Tenant) {
+        if tenant.entered && self.used_by(tenant) > 0 {
+            self.served.remove(self.due(tenant), self.epoch);
+        }
+        self.exit_waiting(tenant);
+    }
+
+    fn exit_waiting(&mut self, tenant: &mut Tenant) {
+        if tenant.entered {
+            self.waiting.remove(self.first_due(tenant), self.epoch);
+            tenant.entered = false;
         }
     }
 

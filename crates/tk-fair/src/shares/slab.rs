@@ -38,6 +38,25 @@ impl<T: Clone + Default> Slab<T> {
         place
     }
 
+    /// Two different places at once.
+    pub(crate) fn pair(&mut self, a: u32, b: u32) -> (&mut T, &mut T) {
+        let (ca, cb) = (a as usize / CHUNK, b as usize / CHUNK);
+        let (ia, ib) = (a as usize % CHUNK, b as usize % CHUNK);
+        if ca == cb {
+            let chunk = &mut self.chunks[ca];
+            let (low, high) = chunk.split_at_mut(ia.max(ib));
+            let (low, high) = (&mut low[ia.min(ib)], &mut high[0]);
+            return if ia < ib { (low, high) } else { (high, low) };
+        }
+        let (low, high) = self.chunks.split_at_mut(ca.max(cb));
+        let (low, high) = (&mut low[ca.min(cb)], &mut high[0]);
+        if ca < cb {
+            (&mut low[ia], &mut high[ib])
+        } else {
+            (&mut high[ia], &mut low[ib])
+        }
+    }
+
     /// Gives up a place.
     pub(crate) fn give(&mut self, place: u32) {
         self.free.push(place);

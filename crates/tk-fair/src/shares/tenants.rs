@@ -35,6 +35,10 @@ pub(crate) struct Tenant {
     pub(crate) late_epoch: u64,
     /// Its turn among equals: the lower, the longer it has waited.
     pub(crate) turn: u64,
+    /// The epoch in which it last went to the end.
+    pub(crate) turned_in: u64,
+    /// It is in the trees, if it is active.
+    pub(crate) entered: bool,
     before: u32,
     behind: u32,
 }

@@ -110,7 +110,7 @@ impl Pair {
     fn ask(&mut self, tenant: u128, weight: u32, cost: u64) -> (Verdict, Verdict) {
         self.roll();
         let ask = Ask { tenant, weight, cost, now: self.now };
-        (self.shares.ask(&ask), self.twin.ask(&ask))
+        (self.shares.ask(&ask).0, self.twin.ask(&ask))
     }
 
     fn agree(&self) -> bool {

@@ -21,13 +21,13 @@ mod node;
 pub(crate) use node::{Item, Key, Standing, Sums};
 
 use super::slab::Slab;
-use node::{Inner, Leaf, Total, WIDTH};
+use node::{INNER, Inner, LEAF, Leaf, Total};
 
 /// The most nodes that one question may visit besides its path from the root.
 const VISITS: u32 = 2_048;
 
-/// Nodes smaller than this look for a neighbour to merge with.
-const SPARSE: usize = WIDTH / 4;
+/// Nodes with less than one place in so many taken look for a neighbour to merge with, if as many stay free then.
+const SPARSE: usize = 4;
 
 /// Tenants by key.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl Node {
     const fn child(self, place: u32) -> Self {
         let height = self.height - 1;
         Self { place, height }
+    }
+
+    /// How many entries or children it has room for.
+    const fn width(self) -> usize {
+        if self.height == 0 { LEAF } else { INNER }
     }
 }
 
@@ -116,13 +121,13 @@ impl Tree {
             let inner = &mut self.inners[node.place];
             inner.refresh(epoch);
             let i = inner.child_of(&key);
-            inner.totals[i].sums.discount(&item);
+            inner.hide(i, &item);
             node = node.child(inner.children[i]);
         }
         let leaf = &mut self.leaves[node.place];
         leaf.refresh(epoch);
         if let Ok(at) = leaf.find(&key) {
-            leaf.items[at].standing = Standing::Hidden;
+            leaf.hide(at);
         }
     }
 
@@ -138,8 +143,12 @@ impl Tree {
         while node.height > 0 {
             let inner = &self.inners[node.place];
             let path = inner.child_of(bound);
-            for i in 0..path {
-                self.add_child(inner, i, node, &mut question);
+            if inner.all_fit(path, fits) {
+                inner.add(0..path, epoch, &mut question.sums);
+            } else {
+                for i in 0..path {
+                    self.add_child(inner, i, node, &mut question);
+                }
             }
             node = node.child(inner.children[path]);
         }
@@ -151,12 +160,12 @@ impl Tree {
 
     /// Adds what fits below child `i` of `inner`, which is at `node`.
     fn add_child(&self, inner: &Inner, i: usize, node: Node, question: &mut Question) {
-        let costs = inner.totals[i].costs;
+        let costs = inner.costs(i);
         if costs.least > question.fits {
             return;
         }
         if costs.most <= question.fits || question.visits == 0 {
-            question.sums.add(&inner.sums(i, question.epoch));
+            inner.add(i..i + 1, question.epoch, &mut question.sums);
             return;
         }
         question.visits -= 1;
@@ -191,19 +200,19 @@ impl Tree {
         let i = inner.child_of(&key);
         let child = node.child(inner.children[i]);
         let Some(split) = self.insert_at(child, key, item, epoch) else {
-            self.inners[node.place].totals[i].count(&item);
+            self.inners[node.place].count(i, &item);
             return None;
         };
         self.recount(node, i);
-        if self.len(node) < WIDTH {
+        if self.len(node) < INNER {
             self.adopt(node, i + 1, split);
             return None;
         }
-        let half = self.inners[node.place].split();
-        let least = half.keys[0];
         let sibling = self.inners.take();
-        self.inners[sibling] = half;
-        let left = self.len(node);
+        let (inner, half) = self.inners.pair(node.place, sibling);
+        inner.split_to(INNER / 2, half);
+        let least = half.keys[0];
+        let left = inner.len;
         if i < left {
             self.adopt(node, i + 1, split);
         } else {
@@ -217,39 +226,42 @@ impl Tree {
     fn insert_in_leaf(&mut self, place: u32, key: Key, item: Item, epoch: u64) -> Split {
         let leaf = &mut self.leaves[place];
         leaf.refresh(epoch);
-        if leaf.len < WIDTH {
-            leaf.insert(key, item);
+        let (Ok(at) | Err(at)) = leaf.find(&key);
+        if leaf.len < LEAF {
+            leaf.insert(at, key, &item);
             return None;
         }
-        let mut right = leaf.split();
-        if key < right.keys[0] {
-            leaf.insert(key, item);
-        } else {
-            right.insert(key, item);
-        }
-        let least = right.keys[0];
         let sibling = self.leaves.take();
-        self.leaves[sibling] = right;
-        Some((least, sibling))
+        let (left, right) = self.leaves.pair(place, sibling);
+        left.split_to(LEAF / 2, right);
+        if at <= left.len {
+            left.insert(at, key, &item);
+        } else {
+            right.insert(at - left.len, key, &item);
+        }
+        Some((right.keys[0], sibling))
     }
 
     fn remove_at(&mut self, node: Node, key: Key, epoch: u64) -> Option<Item> {
         if node.height == 0 {
             let leaf = &mut self.leaves[node.place];
             leaf.refresh(epoch);
-            return leaf.remove(&key);
+            let at = leaf.find(&key).ok()?;
+            let item = leaf.item(at, epoch);
+            leaf.remove(at);
+            return Some(item);
         }
         let inner = &mut self.inners[node.place];
         inner.refresh(epoch);
         let i = inner.child_of(&key);
         let child = node.child(inner.children[i]);
         let item = self.remove_at(child, key, epoch)?;
-        self.inners[node.place].totals[i].discount(&item);
+        self.inners[node.place].discount(i, &item);
         let len = self.len(child);
         if len == 0 {
             self.give(child);
             self.inners[node.place].remove_child(i);
-        } else if len < SPARSE {
+        } else if len * SPARSE < child.width() {
             self.merge(node, i, epoch);
         }
         Some(item)
@@ -259,7 +271,9 @@ impl Tree {
     fn merge(&mut self, node: Node, i: usize, epoch: u64) {
         let inner = &self.inners[node.place];
         let len = |at: usize| self.len(node.child(inner.children[at]));
-        let fits = |at: usize| at + 1 < inner.len && len(at) + len(at + 1) <= WIDTH - SPARSE;
+        let width = node.child(0).width();
+        let most = width - width / SPARSE;
+        let fits = |at: usize| at + 1 < inner.len && len(at) + len(at + 1) <= most;
         let left = if fits(i) {
             i
         } else if i > 0 && fits(i - 1) {
@@ -270,15 +284,15 @@ impl Tree {
         let (a, b) = (inner.children[left], inner.children[left + 1]);
         let least = inner.keys[left + 1];
         if node.height == 1 {
-            let mut right = self.leaves[b].clone();
+            let (left, right) = self.leaves.pair(a, b);
+            left.refresh(epoch);
             right.refresh(epoch);
-            self.leaves[a].refresh(epoch);
-            self.leaves[a].append(&right);
+            left.append(right);
         } else {
-            let mut right = self.inners[b].clone();
+            let (left, right) = self.inners.pair(a, b);
+            left.refresh(epoch);
             right.refresh(epoch);
-            self.inners[a].refresh(epoch);
-            self.inners[a].append(&right, least);
+            left.append(right, least);
         }
         self.give(node.child(b));
         self.inners[node.place].remove_child(left + 1);
@@ -314,13 +328,13 @@ impl Tree {
     fn recount(&mut self, node: Node, i: usize) {
         let child = node.child(self.inners[node.place].children[i]);
         let total = self.total(child);
-        self.inners[node.place].totals[i] = total;
+        self.inners[node.place].set(i, &total);
     }
 
     /// Puts a child that has just been refreshed at `at` below `node`.
     fn adopt(&mut self, node: Node, at: usize, (least, child): (Key, u32)) {
         let total = self.total(node.child(child));
-        self.inners[node.place].insert_child(at, least, child, total);
+        self.inners[node.place].insert_child(at, least, child, &total);
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) struct Tenant {
     pub(super) used: u128,
     asked: u64,
     turn: u64,
+    turned: bool,
     pub(super) late: bool,
     pub(super) active: bool,
 }
@@ -50,6 +51,7 @@ impl Twin {
         self.counted.clear();
         for (id, tenant) in &mut self.tenants {
             tenant.used = 0;
+            tenant.turned = false;
             tenant.late = false;
             if tenant.active {
                 self.counted.insert(*id, tenant.weight);
@@ -140,9 +142,10 @@ impl Twin {
                 until: self.next_expiry(Some(id)),
             };
         }
-        self.turns += 1;
-        if let Some(tenant) = self.tenants.get_mut(&id) {
+        if let Some(tenant) = self.tenants.get_mut(&id).filter(|tenant| !tenant.turned) {
+            self.turns += 1;
             tenant.turn = self.turns;
+            tenant.turned = true;
         }
         self.charge(id);
         Verdict::Admitted
@@ -172,6 +175,7 @@ impl Twin {
             used: 0,
             asked: 0,
             turn: self.turns,
+            turned: false,
             late: true,
             active: false,
         };

@@ -100,7 +100,7 @@ impl Watch {
         self.asked[tenant] = Some(self.now);
         self.seen[tenant] = true;
         let ask = Ask { tenant: tenant as u128 + 1, weight, cost, now: self.now };
-        let admitted = self.shares.ask(&ask) == Verdict::Admitted;
+        let admitted = self.shares.ask(&ask).0 == Verdict::Admitted;
         self.used[tenant] += if admitted { cost } else { 0 };
         let seen = (0..self.tenants.len()).filter(|t| self.seen[*t]);
         let total: u64 = seen.map(|t| u64::from(self.tenants[t].weight)).sum();

@@ -1,9 +1,15 @@
 //! The nodes of the tree, and what is summed in them.
+//!
+//! Nodes keep each attribute in an array of its own, and standings in masks: adding up the part of a node that is before a key
+//! is then a few straight loops without branches.
 
 use crate::shares::level::Level;
 
-/// Entries of a leaf, and children of an inner node.
-pub(crate) const WIDTH: usize = 32;
+/// Entries of a leaf.
+pub(crate) const LEAF: usize = 16;
+
+/// Children of an inner node.
+pub(crate) const INNER: usize = 32;
 
 /// A tenant's place in line: the level that its next cost would take it to, and its turn among equals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,9 +107,9 @@ impl Default for Costs {
 
 impl Costs {
     #[inline]
-    fn widen(&mut self, other: &Self) {
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
+    pub(crate) fn widen(&mut self, least: u64, most: u64) {
+        self.least = self.least.min(least);
+        self.most = self.most.max(most);
     }
 }
 
@@ -122,32 +128,7 @@ impl Total {
     pub(crate) fn count(&mut self, item: &Item) {
         self.weight += u64::from(item.weight);
         self.sums.count(item);
-        self.costs.widen(&Costs {
-            least: item.cost,
-            most: item.cost,
-        });
-    }
-
-    #[inline]
-    pub(crate) fn discount(&mut self, item: &Item) {
-        self.weight -= u64::from(item.weight);
-        self.sums.discount(item);
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.weight += other.weight;
-        self.sums.add(&other.sums);
-        self.costs.widen(&other.costs);
-    }
-
-    /// The sums at a window's start: everyone is early and has used nothing.
-    #[inline]
-    fn unmarked(&self) -> Sums {
-        let (weight, used) = (self.weight, 0);
-        Sums {
-            early: Side { weight, used },
-            late: Side::default(),
-        }
+        self.costs.widen(item.cost, item.cost);
     }
 }
 
@@ -155,10 +136,14 @@ impl Total {
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     pub(crate) len: usize,
-    /// The epoch in which the standings were written.
-    pub(crate) epoch: u64,
-    pub(crate) keys: [Key; WIDTH],
-    pub(crate) items: [Item; WIDTH],
+    /// The epoch in which the masks were written.
+    epoch: u64,
+    late: u32,
+    hidden: u32,
+    pub(crate) keys: [Key; LEAF],
+    weight: [u32; LEAF],
+    used: [u64; LEAF],
+    cost: [u64; LEAF],
 }
 
 impl Default for Leaf {
@@ -166,92 +151,141 @@ impl Default for Leaf {
         Self {
             len: 0,
             epoch: 0,
-            keys: [Key::default(); WIDTH],
-            items: [Item::default(); WIDTH],
+            late: 0,
+            hidden: 0,
+            keys: [Key::default(); LEAF],
+            weight: [0; LEAF],
+            used: [0; LEAF],
+            cost: [0; LEAF],
         }
     }
 }
 
 impl Leaf {
+    #[inline]
     pub(crate) fn find(&self, key: &Key) -> Result<usize, usize> {
         self.keys[..self.len].binary_search(key)
     }
 
-    /// The item at `at`, as it stands in `epoch`.
+    /// The late and the hidden, as they stand in `epoch`.
     #[inline]
-    pub(crate) fn item(&self, at: usize, epoch: u64) -> Item {
-        let mut item = self.items[at];
-        if self.epoch != epoch {
-            item.standing = Standing::Early;
+    fn masks(&self, epoch: u64) -> (u32, u32) {
+        if self.epoch == epoch {
+            (self.late, self.hidden)
+        } else {
+            (0, 0)
         }
-        item
+    }
+
+    /// The item at `at`, as it stands in `epoch`.
+    pub(crate) fn item(&self, at: usize, epoch: u64) -> Item {
+        let (late, hidden) = self.masks(epoch);
+        let standing = if hidden >> at & 1 == 1 {
+            Standing::Hidden
+        } else if late >> at & 1 == 1 {
+            Standing::Late
+        } else {
+            Standing::Early
+        };
+        Item {
+            weight: self.weight[at],
+            standing,
+            used: self.used[at],
+            cost: self.cost[at],
+        }
     }
 
     /// Writes out what the marks are in `epoch`.
     #[inline]
     pub(crate) fn refresh(&mut self, epoch: u64) {
-        if self.epoch != epoch {
-            self.epoch = epoch;
-            for item in &mut self.items[..self.len] {
-                item.standing = Standing::Early;
-            }
-        }
+        (self.late, self.hidden) = self.masks(epoch);
+        self.epoch = epoch;
     }
 
     /// Adds up those of the first `end` that count and whose cost is at most `fits`.
+    #[inline]
     pub(crate) fn add_fitting(&self, end: usize, fits: u64, epoch: u64, sums: &mut Sums) {
+        let (late, hidden) = self.masks(epoch);
+        let end = end.min(LEAF);
         for at in 0..end {
-            let item = self.item(at, epoch);
-            if item.cost <= fits {
-                sums.count(&item);
-            }
+            let counts = u64::from(self.cost[at] <= fits) & u64::from(!hidden >> at & 1);
+            let late = counts & u64::from(late >> at & 1);
+            let (early, late) = ((counts ^ late).wrapping_neg(), late.wrapping_neg());
+            let (weight, used) = (u64::from(self.weight[at]), self.used[at]);
+            sums.early.weight += weight & early;
+            sums.early.used += used & early;
+            sums.late.weight += weight & late;
+            sums.late.used += used & late;
         }
     }
 
-    pub(crate) fn insert(&mut self, key: Key, item: Item) {
-        let (Ok(at) | Err(at)) = self.find(&key);
-        self.keys.copy_within(at..self.len, at + 1);
-        self.items.copy_within(at..self.len, at + 1);
+    pub(crate) fn insert(&mut self, at: usize, key: Key, item: &Item) {
+        let (len, mask) = (self.len, (1 << at) - 1);
+        self.keys.copy_within(at..len, at + 1);
+        self.weight.copy_within(at..len, at + 1);
+        self.used.copy_within(at..len, at + 1);
+        self.cost.copy_within(at..len, at + 1);
         self.keys[at] = key;
-        self.items[at] = item;
+        self.weight[at] = item.weight;
+        self.used[at] = item.used;
+        self.cost[at] = item.cost;
+        let open = |marks: u32, mark: bool| {
+            marks & mask | (marks & !mask) << 1 | u32::from(mark) << at
+        };
+        self.late = open(self.late, item.standing == Standing::Late);
+        self.hidden = open(self.hidden, item.standing == Standing::Hidden);
         self.len += 1;
     }
 
-    pub(crate) fn remove(&mut self, key: &Key) -> Option<Item> {
-        let at = self.find(key).ok()?;
-        let item = self.items[at];
-        self.keys.copy_within(at + 1..self.len, at);
-        self.items.copy_within(at + 1..self.len, at);
+    pub(crate) fn remove(&mut self, at: usize) {
+        let (len, mask) = (self.len, (1 << at) - 1);
+        self.keys.copy_within(at + 1..len, at);
+        self.weight.copy_within(at + 1..len, at);
+        self.used.copy_within(at + 1..len, at);
+        self.cost.copy_within(at + 1..len, at);
+        self.late = self.late & mask | self.late >> 1 & !mask;
+        self.hidden = self.hidden & mask | self.hidden >> 1 & !mask;
         self.len -= 1;
-        Some(item)
     }
 
-    /// Parts with the right half.
-    pub(crate) fn split(&mut self) -> Self {
-        let left = self.len / 2;
-        let mut right = Self {
-            len: self.len - left,
-            epoch: self.epoch,
-            ..Self::default()
-        };
-        right.keys[..right.len].copy_from_slice(&self.keys[left..self.len]);
-        right.items[..right.len].copy_from_slice(&self.items[left..self.len]);
-        self.len = left;
-        right
+    /// Hides the item at `at`.
+    pub(crate) fn hide(&mut self, at: usize) {
+        self.late &= !(1 << at);
+        self.hidden |= 1 << at;
+    }
+
+    /// Parts with everything from `at` on.
+    pub(crate) fn split_to(&mut self, at: usize, right: &mut Self) {
+        right.len = self.len - at;
+        right.epoch = self.epoch;
+        right.late = self.late >> at;
+        right.hidden = self.hidden >> at;
+        right.keys[..right.len].copy_from_slice(&self.keys[at..self.len]);
+        right.weight[..right.len].copy_from_slice(&self.weight[at..self.len]);
+        right.used[..right.len].copy_from_slice(&self.used[at..self.len]);
+        right.cost[..right.len].copy_from_slice(&self.cost[at..self.len]);
+        self.late &= (1 << at) - 1;
+        self.hidden &= (1 << at) - 1;
+        self.len = at;
     }
 
     /// Takes over everything from `right`, which follows.
     pub(crate) fn append(&mut self, right: &Self) {
-        let end = self.len + right.len;
-        self.keys[self.len..end].copy_from_slice(&right.keys[..right.len]);
-        self.items[self.len..end].copy_from_slice(&right.items[..right.len]);
+        let (at, end) = (self.len, self.len + right.len);
+        self.late |= right.late << at;
+        self.hidden |= right.hidden << at;
+        self.keys[at..end].copy_from_slice(&right.keys[..right.len]);
+        self.weight[at..end].copy_from_slice(&right.weight[..right.len]);
+        self.used[at..end].copy_from_slice(&right.used[..right.len]);
+        self.cost[at..end].copy_from_slice(&right.cost[..right.len]);
         self.len = end;
     }
 
+    /// What is in it, in the epoch of its marks.
     pub(crate) fn total(&self) -> Total {
         let mut total = Total::default();
-        for item in &self.items[..self.len] {
-            total.count(item);
+        for at in 0..self.len {
+            total.count(&self.item(at, self.epoch));
         }
         total
     }
@@ -261,12 +295,17 @@ impl Leaf {
 #[derive(Clone, Debug)]
 pub(crate) struct Inner {
     pub(crate) len: usize,
-    /// The epoch in which the totals' sums were written.
+    /// The epoch in which the sums were written.
     pub(crate) epoch: u64,
     /// Keys of child `i` are not below `keys[i]`, and those of child `i - 1` are; `keys[0]` is not looked at.
-    pub(crate) keys: [Key; WIDTH],
-    pub(crate) children: [u32; WIDTH],
-    pub(crate) totals: [Total; WIDTH],
+    pub(crate) keys: [Key; INNER],
+    pub(crate) children: [u32; INNER],
+    weight: [u64; INNER],
+    costs: [Costs; INNER],
+    early_weight: [u64; INNER],
+    early_used: [u64; INNER],
+    late_weight: [u64; INNER],
+    late_used: [u64; INNER],
 }
 
 impl Default for Inner {
@@ -274,11 +313,44 @@ impl Default for Inner {
         Self {
             len: 0,
             epoch: 0,
-            keys: [Key::default(); WIDTH],
-            children: [0; WIDTH],
-            totals: [Total::default(); WIDTH],
+            keys: [Key::default(); INNER],
+            children: [0; INNER],
+            weight: [0; INNER],
+            costs: [Costs::default(); INNER],
+            early_weight: [0; INNER],
+            early_used: [0; INNER],
+            late_weight: [0; INNER],
+            late_used: [0; INNER],
         }
     }
+}
+
+/// Calls a macro for each of the arrays that hold something of every child.
+macro_rules! each_array {
+    ($step:ident, $($argument:expr),*) => {
+        $step!(keys, $($argument),*);
+        $step!(children, $($argument),*);
+        $step!(weight, $($argument),*);
+        $step!(costs, $($argument),*);
+        $step!(early_weight, $($argument),*);
+        $step!(early_used, $($argument),*);
+        $step!(late_weight, $($argument),*);
+        $step!(late_used, $($argument),*);
+    };
+}
+
+/// Moves a part of an array of `$node`.
+macro_rules! shift {
+    ($array:ident, $node:expr, $range:expr, $to:expr) => {
+        $node.$array.copy_within($range, $to)
+    };
+}
+
+/// Copies a part of an array of `$from` into one of `$to`.
+macro_rules! copy {
+    ($array:ident, $from:expr, $range:expr, $to:expr, $into:expr) => {
+        $to.$array[$into].copy_from_slice(&$from.$array[$range])
+    };
 }
 
 impl Inner {
@@ -293,68 +365,124 @@ impl Inner {
     pub(crate) fn refresh(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.epoch = epoch;
-            for total in &mut self.totals[..self.len] {
-                total.sums = total.unmarked();
-            }
+            self.early_weight = self.weight;
+            self.early_used = [0; INNER];
+            self.late_weight = [0; INNER];
+            self.late_used = [0; INNER];
         }
     }
 
-    /// The sums of child `i`, as they stand in `epoch`.
+    pub(crate) fn costs(&self, i: usize) -> Costs {
+        self.costs[i]
+    }
+
+    /// Whether everyone in the first `end` children has a cost of at most `fits`.
     #[inline]
-    pub(crate) fn sums(&self, i: usize, epoch: u64) -> Sums {
+    pub(crate) fn all_fit(&self, end: usize, fits: u64) -> bool {
+        self.costs[..end].iter().all(|costs| costs.most <= fits)
+    }
+
+    /// Adds the sums of some children, as they stand in `epoch`.
+    #[inline]
+    pub(crate) fn add(&self, children: std::ops::Range<usize>, epoch: u64, sums: &mut Sums) {
+        let sum = |of: &[u64; INNER]| of[children.clone()].iter().sum::<u64>();
         if self.epoch == epoch {
-            self.totals[i].sums
+            sums.early.weight += sum(&self.early_weight);
+            sums.early.used += sum(&self.early_used);
+            sums.late.weight += sum(&self.late_weight);
+            sums.late.used += sum(&self.late_used);
         } else {
-            self.totals[i].unmarked()
+            sums.early.weight += sum(&self.weight);
         }
     }
 
-    pub(crate) fn insert_child(&mut self, at: usize, least: Key, child: u32, total: Total) {
-        self.keys.copy_within(at..self.len, at + 1);
-        self.children.copy_within(at..self.len, at + 1);
-        self.totals.copy_within(at..self.len, at + 1);
+    /// Counts an item that has gone into child `i`.
+    #[inline]
+    pub(crate) fn count(&mut self, i: usize, item: &Item) {
+        self.weight[i] += u64::from(item.weight);
+        self.costs[i].widen(item.cost, item.cost);
+        if let Some((weight, used)) = self.side(i, item.standing) {
+            *weight += u64::from(item.weight);
+            *used += item.used;
+        }
+    }
+
+    /// Counts an item no more that has left child `i`.
+    #[inline]
+    pub(crate) fn discount(&mut self, i: usize, item: &Item) {
+        self.weight[i] -= u64::from(item.weight);
+        self.hide(i, item);
+    }
+
+    /// Counts an item no more that has been hidden in child `i`.
+    #[inline]
+    pub(crate) fn hide(&mut self, i: usize, item: &Item) {
+        if let Some((weight, used)) = self.side(i, item.standing) {
+            *weight -= u64::from(item.weight);
+            *used -= item.used;
+        }
+    }
+
+    #[inline]
+    const fn side(&mut self, i: usize, standing: Standing) -> Option<(&mut u64, &mut u64)> {
+        match standing {
+            Standing::Early => Some((&mut self.early_weight[i], &mut self.early_used[i])),
+            Standing::Late => Some((&mut self.late_weight[i], &mut self.late_used[i])),
+            Standing::Hidden => None,
+        }
+    }
+
+    /// Writes what is below child `i`.
+    pub(crate) fn set(&mut self, i: usize, total: &Total) {
+        self.weight[i] = total.weight;
+        self.costs[i] = total.costs;
+        self.early_weight[i] = total.sums.early.weight;
+        self.early_used[i] = total.sums.early.used;
+        self.late_weight[i] = total.sums.late.weight;
+        self.late_used[i] = total.sums.late.used;
+    }
+
+    pub(crate) fn insert_child(&mut self, at: usize, least: Key, child: u32, total: &Total) {
+        let len = self.len;
+        each_array!(shift, self, at..len, at + 1);
         self.keys[at] = least;
         self.children[at] = child;
-        self.totals[at] = total;
+        self.set(at, total);
         self.len += 1;
     }
 
     pub(crate) fn remove_child(&mut self, at: usize) {
-        self.keys.copy_within(at + 1..self.len, at);
-        self.children.copy_within(at + 1..self.len, at);
-        self.totals.copy_within(at + 1..self.len, at);
+        let len = self.len;
+        each_array!(shift, self, at + 1..len, at);
         self.len -= 1;
     }
 
-    /// Parts with the right half.
-    pub(crate) fn split(&mut self) -> Self {
-        let left = self.len / 2;
-        let mut right = Self {
-            len: self.len - left,
-            epoch: self.epoch,
-            ..Self::default()
-        };
-        right.keys[..right.len].copy_from_slice(&self.keys[left..self.len]);
-        right.children[..right.len].copy_from_slice(&self.children[left..self.len]);
-        right.totals[..right.len].copy_from_slice(&self.totals[left..self.len]);
-        self.len = left;
-        right
+    /// Parts with everything from `at` on.
+    pub(crate) fn split_to(&mut self, at: usize, right: &mut Self) {
+        let (len, rest) = (self.len, self.len - at);
+        each_array!(copy, self, at..len, right, ..rest);
+        right.len = rest;
+        right.epoch = self.epoch;
+        self.len = at;
     }
 
     /// Takes over everything from `right`, which follows and whose least key is `least`.
     pub(crate) fn append(&mut self, right: &Self, least: Key) {
         let (at, end) = (self.len, self.len + right.len);
-        self.keys[at..end].copy_from_slice(&right.keys[..right.len]);
+        each_array!(copy, right, ..right.len, self, at..end);
         self.keys[at] = least;
-        self.children[at..end].copy_from_slice(&right.children[..right.len]);
-        self.totals[at..end].copy_from_slice(&right.totals[..right.len]);
         self.len = end;
     }
 
+    /// What is below it, in the epoch of its sums.
     pub(crate) fn total(&self) -> Total {
-        let mut total = Total::default();
-        for child in &self.totals[..self.len] {
-            total.add(child);
+        let mut total = Total {
+            weight: self.weight[..self.len].iter().sum(),
+            ..Total::default()
+        };
+        self.add(0..self.len, self.epoch, &mut total.sums);
+        for costs in &self.costs[..self.len] {
+            total.costs.widen(costs.least, costs.most);
         }
         total
     }
