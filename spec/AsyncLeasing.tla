@@ -224,6 +224,9 @@ HoldingsStayBelowBatch == \A n \in Nodes : credits[n] <= Batch - 1
 InFlight == [n \in Nodes |-> IF request[n].phase = "granted" THEN request[n].amount ELSE 0]
 CreditsAreBacked == admitted + Sum(credits) + Sum(InFlight) <= used
 
+\* What one lease in flight at a time buys: no node ties up more than a batch of the limit.
+OutstandingWithinBatch == \A n \in Nodes : credits[n] + request[n].amount <= Batch
+
 \* The bounds less one.  They must be violated, or the bounds would be too generous.
 LimitUnreached == admitted < Limit
 CarryUnreached == admitted < Limit + N * (Batch - 1)

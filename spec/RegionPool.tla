@@ -22,11 +22,12 @@ EXTENDS FiniteSets, Sums
 CONSTANTS
     Regions,  \* the regions, each named by its weight
     Limit,    \* the budget of one window
-    Repeats   \* TRUE: what is given back may be counted twice, which is the mistake
+    Repeats,  \* TRUE: what is given back may be counted twice, which is a mistake
+    Reserves  \* FALSE: whoever comes first is served first, which is another
 
 ASSUME /\ IsFiniteSet(Regions) /\ Regions # {} /\ Regions \subseteq Nat \ {0}
        /\ Limit \in Nat \ {0}
-       /\ Repeats \in BOOLEAN
+       /\ Repeats \in BOOLEAN /\ Reserves \in BOOLEAN
 
 VARIABLES
     active,    \* who asks at present
@@ -60,7 +61,9 @@ Drawn(r) == granted[r] - returned[r]
 Left(r) == granted[r] - given[r] - spent[r]
 
 \* What the pool keeps for a region: what it has drawn and, while active, what it was promised.
-Reserved(r) == IF r \in active THEN Max(Drawn(r), Promised(r, active)) ELSE Drawn(r)
+Reserved(r) == IF Reserves /\ r \in active
+               THEN Max(Drawn(r), Promised(r, active))
+               ELSE Drawn(r)
 
 \* A region begins to ask, or stops asking.
 Wakes(r) ==
