@@ -16,8 +16,9 @@ impl Tally {
     /// Reads one line of a runner's output and keeps it if it is a closing one.
     pub(crate) fn watch(&mut self, line: &str) {
         let plain = without_colour(line);
-        let plain = plain.trim();
-        let Some(counts) = nextest_counts(plain).or_else(|| libtest_counts(plain)) else {
+        // Under nextest a failed test's own closing line comes again, indented; it is not one more.
+        let counts = nextest_counts(plain.trim()).or_else(|| libtest_counts(&plain));
+        let Some(counts) = counts else {
             return;
         };
         self.passed += counts.passed;
@@ -25,7 +26,7 @@ impl Tally {
         self.skipped += counts.skipped;
         // Dozens of empty doctest and binary runs would bury the ones that say something.
         if counts.passed + counts.failed > 0 {
-            self.closing_lines.push(plain.to_owned());
+            self.closing_lines.push(plain.trim().to_owned());
         }
     }
 
@@ -130,6 +131,15 @@ mod tests {
             "\u{1b}[32;1m     Summary\u{1b}[0m [   0.010s] \u{1b}[1m1\u{1b}[0m test run: \u{1b}[1m1\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, \u{1b}[1m0\u{1b}[0m \u{1b}[33;1mskipped\u{1b}[0m",
         ]);
         assert_eq!(total, "total: 1 passed, 0 failed, 0 skipped");
+    }
+
+    #[test]
+    fn what_nextest_shows_of_a_failed_test_is_not_counted_again() {
+        let total = total_of(&[
+            "    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+            "     Summary [   0.100s] 2 tests run: 1 passed, 1 failed, 0 skipped",
+        ]);
+        assert_eq!(total, "total: 1 passed, 1 failed, 0 skipped");
     }
 
     #[test]
