@@ -10,7 +10,6 @@ mod idle;
 mod inner;
 mod l1;
 mod leasing;
-mod line;
 mod local;
 mod mode;
 mod observer;

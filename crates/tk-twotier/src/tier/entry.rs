@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use tk_core::{Decision, Error, Fingerprint, Monotonic, OwnedKey, Store, Strategy, Timestamp};
 use tokio::sync::oneshot;
 
-use super::{TierError, denial::Denial, line::Line};
-use crate::{HandBack, LeaseRules, Sizer, Verdict};
+use super::{TierError, denial::Denial};
+use crate::{HandBack, LeaseRules, Sizer, Verdict, line::Line};
 
 /// What a request that waited for a lease is told.
 pub(crate) enum Told<E: std::fmt::Debug> {

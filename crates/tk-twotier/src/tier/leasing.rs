@@ -15,9 +15,8 @@ use super::{
     denial::Denial,
     entry::{Entry, GivenUp, Told},
     inner::Inner,
-    line::Line,
 };
-use crate::{Ask, Settlement, Spend, Verdict, Waiter};
+use crate::{Ask, Settlement, Spend, Verdict, Waiter, line::Line};
 
 /// What became of a request that missed.
 enum Entered<'a, L2: Store, C: Clock + 'static, O: Observer> {

@@ -1,0 +1,8 @@
+//! The client of a limit service.
+
+mod spender {
+    pub(crate) mod service;
+
+    mod by_hand;
+    mod refreshing;
+}
