@@ -31,7 +31,10 @@ fn findings_in(house: &House, package: &Package) -> Vec<String> {
     let has = |needle| root.is_some_and(|file| file.text.contains(needle));
 
     let rules = [
-        (package.description.is_none(), "has no description"),
+        (
+            is_library && package.description.is_none(),
+            "has no description",
+        ),
         (package.license.is_none(), "has no licence"),
         (
             !manifest.contains("[lints]\nworkspace = true"),
