@@ -1,0 +1,63 @@
+//! The command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Parser;
+
+/// N nodes share one limit, in each mode in turn: what holds, and what does it cost?
+#[derive(Debug, Parser)]
+#[command(name = "fleet")]
+pub(crate) struct Args {
+    /// Nodes of the fleet.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) nodes: u64,
+    /// Units per window, of all nodes together.
+    #[arg(long, default_value_t = 2_000)]
+    pub(crate) limit: u64,
+    /// The window, as in 500ms or 2s.
+    #[arg(long, default_value = "1s", value_parser = positive)]
+    pub(crate) window: Duration,
+    /// Units per lease.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) batch: u64,
+    /// By how much walls are wrong, half of them ahead and half behind.
+    #[arg(long, default_value = "1s", value_parser = duration)]
+    pub(crate) skew: Duration,
+    /// How long each mode runs, rounded up to whole windows, at least two.
+    #[arg(long, default_value_t = 6)]
+    pub(crate) seconds: u64,
+    /// Writes a chart of the units admitted in each window.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Prints JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Args {
+    /// Windows that each mode lives through: pairs of a quiet one and a flood.
+    pub(crate) fn windows(&self) -> u64 {
+        let span = u128::from(self.seconds) * 1_000_000;
+        let windows = span.div_ceil(self.window.as_micros()).max(2);
+        // An hour of windows of a microsecond is no sensible run, and still fits.
+        u64::try_from(windows)
+            .unwrap_or(u64::MAX)
+            .next_multiple_of(2)
+    }
+
+    pub(crate) fn window_micros(&self) -> u64 {
+        u64::try_from(self.window.as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed: jiff::SignedDuration = text.parse().map_err(|error| format!("{error}"))?;
+    Duration::try_from(parsed).map_err(|_| "a time span is not negative".into())
+}
+
+fn positive(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        window if window < Duration::from_millis(1) => Err("allowed is 1ms and more".into()),
+        window => Ok(window),
+    }
+}

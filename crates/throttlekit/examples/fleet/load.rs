@@ -1,0 +1,45 @@
+//! What is asked of a node, and when.
+
+use crate::args::Args;
+
+/// A flood asks for so many times the limit.
+const FLOOD: u64 = 2;
+
+/// When a node's requests are due, in microseconds since the first window's start.
+pub(crate) fn schedule(args: &Args) -> impl Iterator<Item = u64> {
+    let window = args.window_micros();
+    let (quiet, flood) = (quiet(args), (FLOOD * args.limit).div_ceil(args.nodes));
+    (0..args.windows()).flat_map(move |number| {
+        let count = if number % 2 == 0 { quiet } else { flood };
+        // Quiet windows are over early, so that all that was leased is there when the flood comes.
+        let busy = if number % 2 == 0 { window / 2 } else { window };
+        (0..count).map(move |request| {
+            let within = u128::from(busy) * u128::from(request) / u128::from(count);
+            number * window + within as u64
+        })
+    })
+}
+
+/// Requests of a quiet window: some whole batches and one more, if there is room for another batch at every node.
+fn quiet(args: &Args) -> u64 {
+    let batches = args.limit / (args.nodes * args.batch);
+    (batches / 2) * args.batch + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn each_node_enters_the_flood_with_nearly_a_batch() {
+        let args = Args::parse_from(["fleet", "--nodes", "8", "--limit", "2000", "--batch", "20"]);
+        let first = schedule(&args)
+            .take_while(|at| *at < args.window_micros())
+            .count() as u64;
+        assert_eq!(first % 20, 1);
+        assert!(args.nodes * first.next_multiple_of(20) <= args.limit);
+        assert!(schedule(&args).is_sorted());
+    }
+}

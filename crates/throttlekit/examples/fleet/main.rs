@@ -1,0 +1,64 @@
+//! N nodes share one limit, in each mode in turn: what holds, and what does it cost?
+//!
+//! Each node is a task with a clock of its own: its wall is wrong by up to `--skew`, and its monotonic side runs a
+//! little too fast or too slow. Demand comes in tides, which are the worst for credits that are carried over: a quiet window in which
+//! each node leases and keeps what it does not need, then a flood at twice the limit.
+//!
+//! ```text
+//! cargo run --release --example fleet --features twotier -- --nodes 8 --skew 1s
+//! ```
+//!
+//! Units are counted in windows of the shared store's clock, at the instant when they are charged. Ends with
+//! failure if any window exceeds the bound of its mode.
+
+mod args;
+#[path = "../shared/chart.rs"]
+mod chart;
+mod clock;
+mod fleet;
+mod load;
+mod mode;
+mod node;
+mod report;
+mod store;
+
+use std::{error::Error, process::ExitCode};
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{args::Args, fleet::Fleet, mode::MODES};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(&Args::parse()).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("fleet: a bound was broken");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("fleet: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all bounds held.
+async fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
+    let bar = bar(MODES.len() as u64 * args.windows());
+    let mut reports = Vec::new();
+    for mode in MODES {
+        bar.set_message(mode.name());
+        reports.push(Fleet::new(args, mode)?.live(&bar).await?);
+    }
+    bar.finish_and_clear();
+    report::print(args, &reports)?;
+    Ok(reports.iter().all(report::Report::holds))
+}
+
+/// A progress bar; it draws nothing unless standard error is a terminal.
+fn bar(windows: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} windows, {msg}");
+    ProgressBar::new(windows).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
