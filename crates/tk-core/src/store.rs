@@ -1,5 +1,8 @@
 //! Where states live: one atomic read-modify-write per key.
 
+#[cfg(feature = "alloc")]
+mod shared;
+
 use core::{
     fmt::Debug,
     future::{Future, ready},
@@ -16,7 +19,7 @@ pub(crate) type Answer<T, E> = Result<T, Error<E>>;
 /// capacity and an empty key before it touches anything, and a call that fails or is denied changes
 /// nothing. The store owns the time its states are decided at: a memory store reads its clock, a Redis store lets the server read its own.
 ///
-/// Every [`SyncStore`] is a `Store` that answers at once.
+/// Every [`SyncStore`] is a `Store` that answers at once, and so is an `Arc` of one, for limiters that count together.
 pub trait Store: Send + Sync + 'static {
     /// The strategies it can apply.
     type Strategy: Strategy;

@@ -1,6 +1,12 @@
 //! What each mode did, as a table, as JSON, as a chart.
 
-use std::{collections::BTreeMap, error::Error, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    io::{self, Write},
+    path::Path,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -101,26 +107,33 @@ pub(crate) fn print(args: &Args, reports: &[Report]) -> Result<(), Box<dyn Error
     }
     if args.json {
         let modes: Vec<_> = reports.iter().map(|report| report.json(args)).collect();
-        println!("{}", serde_json::to_string_pretty(&modes)?);
+        serde_json::to_writer_pretty(io::stdout().lock(), &modes)?;
+        println!();
     } else {
-        table(args, reports);
+        table(&mut io::stdout().lock(), args, reports)?;
     }
     Ok(())
 }
 
-fn table(args: &Args, reports: &[Report]) {
-    println!(
+fn table(out: &mut impl Write, args: &Args, reports: &[Report]) -> io::Result<()> {
+    writeln!(
+        out,
         "{} nodes, limit {} per {:?}, batches of {}, walls wrong by up to {:?}\n",
         args.nodes, args.limit, args.window, args.batch, args.skew
-    );
-    println!(
-        "                       requests   admitted per window      bound   L2 calls  stranded      check"
-    );
-    println!(
-        "                                  max   mean of floods             per 1000             p50     p99"
-    );
+    )?;
+    writeln!(
+        out,
+        "{:<20} {:>10} {:>23} {:>10} {:>10} {:>9} {:>15}",
+        "", "requests", "admitted per window", "bound", "L2 calls", "stranded", "check"
+    )?;
+    writeln!(
+        out,
+        "{:<20} {:>10} {:>6} {:>16} {:>10} {:>10} {:>9} {:>7} {:>7}",
+        "", "", "max", "mean of floods", "", "per 1000", "", "p50", "p99"
+    )?;
     for report in reports {
-        println!(
+        writeln!(
+            out,
             "{:<20} {:>10} {:>6} {:>16.1} {:>10} {:>10.1} {:>9} {:>7} {:>7}{}",
             report.mode.name(),
             report.requests,
@@ -132,8 +145,9 @@ fn table(args: &Args, reports: &[Report]) {
             format!("{:.1}us", report.percentile(50)),
             format!("{:.1}us", report.percentile(99)),
             if report.holds() { "" } else { "  BROKEN" },
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn draw(args: &Args, reports: &[Report], file: &Path) -> Result<(), Box<dyn Error>> {
