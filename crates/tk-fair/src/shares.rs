@@ -309,7 +309,8 @@ impl Shares {
             tenant.turn = self.turns;
             tenant.turned_in = self.epoch;
         } else if tenant.entered && first {
-            self.waiting.hide(self.first_due(tenant), self.epoch);
+            let item = self.waiting_item(tenant);
+            self.waiting.hide(self.first_due(tenant), &item, self.epoch);
         }
         self.used += tenant.cost;
         tenant.used = self.used_by(tenant) + tenant.cost;
@@ -471,20 +472,24 @@ impl Shares {
             return;
         }
         tenant.entered = true;
-        let hidden = self.used_by(tenant) > 0;
-        let item = Item {
+        let item = self.waiting_item(tenant);
+        self.waiting.insert(self.first_due(tenant), item, self.epoch);
+        if item.standing == Standing::Hidden {
+            self.enter_served(tenant);
+        }
+    }
+
+    /// What the tree of those who wait holds of a tenant.
+    fn waiting_item(&self, tenant: &Tenant) -> Item {
+        Item {
             weight: tenant.weight,
-            standing: if hidden {
+            standing: if self.used_by(tenant) > 0 {
                 Standing::Hidden
             } else {
                 self.standing(tenant)
             },
             used: 0,
             cost: tenant.cost,
-        };
-        self.waiting.insert(self.first_due(tenant), item, self.epoch);
-        if hidden {
-            self.enter_served(tenant);
         }
     }
 

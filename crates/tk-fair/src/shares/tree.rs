@@ -111,22 +111,20 @@ impl Tree {
         item
     }
 
-    /// Leaves the item at `key` where it is and counts it no more in this epoch.
-    pub(crate) fn hide(&mut self, key: Key, epoch: u64) {
-        let Some(item) = self.find(key, epoch) else {
-            return;
-        };
+    /// Leaves the item at `key`, which is `item`, where it is and counts it no more in this epoch.
+    pub(crate) fn hide(&mut self, key: Key, item: &Item, epoch: u64) {
         let mut node = self.root;
         while node.height > 0 {
             let inner = &mut self.inners[node.place];
             inner.refresh(epoch);
             let i = inner.child_of(&key);
-            inner.hide(i, &item);
+            inner.hide(i, item);
             node = node.child(inner.children[i]);
         }
         let leaf = &mut self.leaves[node.place];
         leaf.refresh(epoch);
         if let Ok(at) = leaf.find(&key) {
+            debug_assert_eq!(leaf.item(at, epoch), *item, "what is hidden is what was counted");
             leaf.hide(at);
         }
     }
@@ -179,16 +177,6 @@ impl Tree {
         for i in 0..inner.len {
             self.add_child(inner, i, node, question);
         }
-    }
-
-    fn find(&self, key: Key, epoch: u64) -> Option<Item> {
-        let mut node = self.root;
-        while node.height > 0 {
-            let inner = &self.inners[node.place];
-            node = node.child(inner.children[inner.child_of(&key)]);
-        }
-        let leaf = &self.leaves[node.place];
-        leaf.find(&key).ok().map(|at| leaf.item(at, epoch))
     }
 
     fn insert_at(&mut self, node: Node, key: Key, item: Item, epoch: u64) -> Split {

@@ -88,6 +88,20 @@ impl Sums {
     }
 }
 
+/// How many of `keys`, which are in order, are before `key` in the sense of `before`.
+///
+/// Halving would wait for one cache miss after another. Looking at every eighth key at once, and then at
+/// eight neighbours at once, waits for two.
+#[inline]
+fn count(keys: &[Key], before: impl Fn(&Key) -> bool) -> usize {
+    const STRIDE: usize = 8;
+    let every = keys.iter().skip(STRIDE - 1).step_by(STRIDE);
+    let blocks = every.map(|least| usize::from(before(least))).sum::<usize>();
+    let from = blocks * STRIDE;
+    let block = keys[from..].iter().take(STRIDE);
+    from + block.map(|least| usize::from(before(least))).sum::<usize>()
+}
+
 /// Bounds on some costs. They may be wider than the costs are: taking one out does not narrow them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Costs {
@@ -162,9 +176,15 @@ impl Default for Leaf {
 }
 
 impl Leaf {
+    /// Where `key` is, or else where it belongs.
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> Result<usize, usize> {
-        self.keys[..self.len].binary_search(key)
+        let at = count(&self.keys[..self.len], |other| other < key);
+        if self.keys[..self.len].get(at) == Some(key) {
+            Ok(at)
+        } else {
+            Err(at)
+        }
     }
 
     /// The late and the hidden, as they stand in `epoch`.
@@ -357,7 +377,7 @@ impl Inner {
     /// The child in which `key` is, if it is anywhere.
     #[inline]
     pub(crate) fn child_of(&self, key: &Key) -> usize {
-        self.keys[1..self.len].partition_point(|least| least <= key)
+        count(&self.keys[1..self.len], |least| least <= key)
     }
 
     /// Writes out what the sums are in `epoch`.

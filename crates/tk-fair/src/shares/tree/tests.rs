@@ -96,7 +96,8 @@ fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool
             tree.remove(key, *epoch) == Some(item)
         }),
         Step::Hide(at) => twin.pick(at).is_none_or(|at| {
-            tree.hide(twin.items[at].0, *epoch);
+            let (key, item) = twin.items[at];
+            tree.hide(key, &item, *epoch);
             twin.items[at].1.standing = Standing::Hidden;
             true
         }),
