@@ -122,7 +122,7 @@ impl<'a, S: Strategy> Fleet<'a, S> {
         let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut random));
         Ok(Self {
             plan,
-            rules: plan.rules()?,
+            rules: plan.rules()?.drops_late(strategy.has_edges()),
             now: plan.start,
             timeline: Timeline::new(),
             store: SharedStore::new(strategy),
