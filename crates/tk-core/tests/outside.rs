@@ -1,5 +1,7 @@
 //! States that come from outside, through serde, however wrong they are.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where something fails")]
+
 use std::{fmt::Debug, time::Duration};
 
 use serde_json::{Value, json};

@@ -104,6 +104,7 @@ fn refresh_until_dropped(shared: &Weak<Shared<SystemClock>>, interval: Duration)
 }
 
 impl<C: Clock> Clock for CachedClock<C> {
+    #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(self.shared.wall.load(Ordering::Acquire))
     }

@@ -46,6 +46,7 @@ impl SystemClock {
 }
 
 impl Clock for SystemClock {
+    #[inline]
     fn now(&self) -> Timestamp {
         let anchor = anchor();
         let wall = anchor.wall.load(Ordering::Relaxed);
@@ -61,6 +62,7 @@ impl Clock for SystemClock {
     clippy::disallowed_methods,
     reason = "the system clock is where real time enters"
 )]
+#[inline]
 fn anchor() -> &'static Anchor {
     ANCHOR.get_or_init(|| Anchor {
         instant: Instant::now(),
@@ -72,6 +74,7 @@ fn anchor() -> &'static Anchor {
     clippy::disallowed_methods,
     reason = "the system clock is where real time enters"
 )]
+#[inline]
 fn elapsed(anchor: &Anchor) -> u64 {
     let elapsed = Instant::now().saturating_duration_since(anchor.instant);
     // Cheaper than `as_micros`, whose 128 bits are good for more years than a process lives.

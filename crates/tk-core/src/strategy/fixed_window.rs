@@ -79,11 +79,12 @@ impl FixedWindow {
 
     /// The start of the window in force at `now` and what is used in it: the stored one until it has ended.
     ///
-    /// Units used under another window's length count as used at the newest instant.
+    /// That holds also for a window of which everything was handed back: were it forgotten, a clock that steps back would
+    /// find the window before it empty. Units used under another window's length count as used at the newest instant.
     #[inline]
     fn current(&self, state: &FixedWindowState, now: Timestamp) -> (u64, u64) {
         let now = now.as_micros();
-        if state.used == 0 || now >= state.end() {
+        if now >= state.end() {
             (self.start(now), 0)
         } else if state.window == self.window {
             (state.start, state.used)
@@ -173,7 +174,8 @@ impl Strategy for FixedWindow {
 
     #[inline]
     fn is_fresh(&self, state: &FixedWindowState, now: Timestamp) -> bool {
-        state.used == 0 || now.as_micros() >= state.end()
+        let now = now.as_micros();
+        now >= state.end() || (state.used == 0 && now >= state.start)
     }
 
     fn same_scale(&self, other: &Self) -> bool {

@@ -163,11 +163,13 @@ impl SlidingWindow {
         (scaled / self.window, scaled % self.window)
     }
 
-    /// `now`, or the start of the newest slice if that is later and holds anything.
+    /// `now`, or the start of the newest slice if that is later.
+    ///
+    /// That holds also for a slice of which everything was handed back: charging it has dropped older ones.
     #[inline]
     fn position(&self, state: &SlidingWindowState, now: Timestamp) -> Position {
         let (slice, into) = self.at(now);
-        let (slice, into) = if slice < state.newest && state.last_used().is_some() {
+        let (slice, into) = if slice < state.newest {
             (state.newest, 0)
         } else {
             (slice, into)
@@ -332,7 +334,7 @@ impl SlidingWindowState {
         }
     }
 
-    /// Adds units to `slice`, which is older than the newest only if the ring holds nothing.
+    /// Adds units to `slice`, which is not older than the newest.
     fn add(&mut self, rule: &SlidingWindow, slice: u64, units: u64) {
         if self.counts.is_empty() {
             *self = Self {
@@ -427,8 +429,10 @@ impl Strategy for SlidingWindow {
     }
 
     fn is_fresh(&self, state: &SlidingWindowState, now: Timestamp) -> bool {
-        let last = state.last_used().zip(state.rule());
-        last.is_none_or(|(slice, rule)| rule.left_at(slice) <= now)
+        state.rule().is_none_or(|rule| {
+            let last = state.last_used();
+            last.is_none_or(|slice| rule.left_at(slice) <= now) && state.newest <= rule.at(now).0
+        })
     }
 
     fn same_scale(&self, other: &Self) -> bool {

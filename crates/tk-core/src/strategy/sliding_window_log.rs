@@ -58,7 +58,8 @@ struct Entry {
 pub struct LogView {
     /// Units alive at max(now, newest instant stored).
     pub live: u64,
-    /// The newest instant stored, in microseconds; 0 if there is none.
+    /// In microseconds, if the cost is charged: the newest instant stored, before which nothing is; else that of the newest unit.
+    /// They differ once all units of an instant were handed back. 0 if there is none.
     pub newest: u64,
     /// If the cost does not fit: the instant of the unit that must leave so that it does.
     pub blocking: u64,
@@ -141,15 +142,15 @@ impl SlidingWindowLog {
             .saturating_add(cost)
             .saturating_sub(self.limit)
             .min(live);
-        let blocking = if excess > 0 {
-            state.instant_of(first.wrapping_add(excess))
-        } else {
-            newest
-        };
+        let charged = cost > 0 && excess == 0;
         LogView {
             live,
-            newest,
-            blocking,
+            newest: if charged {
+                newest
+            } else {
+                state.instant_of(state.total())
+            },
+            blocking: state.instant_of(first.wrapping_add(excess)),
         }
     }
 
@@ -246,9 +247,7 @@ impl SlidingWindowLogState {
         for entry in self.entries.range_mut(index..) {
             entry.through = entry.through.wrapping_sub(removed);
         }
-        if self.entries[index].through == before {
-            self.entries.remove(index);
-        }
+        // An entry without units stays until it is dead: it may have been the newest instant, and have pruned others.
         removed
     }
 }
@@ -328,10 +327,8 @@ impl Strategy for SlidingWindowLog {
     }
 
     fn is_fresh(&self, state: &SlidingWindowLogState, now: Timestamp) -> bool {
-        state
-            .entries
-            .back()
-            .is_none_or(|newest| state.is_dead(newest, now.as_micros()))
+        let now = now.as_micros();
+        state.newest() <= now && state.live(now).0 == 0
     }
 
     fn same_scale(&self, other: &Self) -> bool {

@@ -247,7 +247,7 @@ fn shorter_window_frees_a_key_that_was_used_up_under_a_long_one() {
 }
 
 #[test]
-fn window_handed_back_in_full_is_as_a_new_one_when_the_clock_steps_back() {
+fn window_handed_back_in_full_still_stands_when_the_clock_steps_back() {
     let strategy = built(FixedWindow::new(10, Duration::from_secs(10)));
     let mut state = Default::default();
     let late = Timestamp::from_secs(25);
@@ -256,10 +256,18 @@ fn window_handed_back_in_full_is_as_a_new_one_when_the_clock_steps_back() {
     assert_eq!(strategy.give_back(&mut state, late, mark, 4), 4);
     let earlier = strategy.decide(&mut state, Timestamp::from_secs(15), 10);
     assert!(charged.allowed && earlier.allowed);
-    assert_eq!(earlier.reset_at, Timestamp::from_secs(20));
+    assert_eq!(earlier.reset_at, Timestamp::from_secs(30));
     let mut key = sliding(10, secs(10), 10);
     key.allows(secs(25), 4);
     let mark = key.strategy.mark(&key.state, late);
     assert_eq!(key.strategy.give_back(&mut key.state, late, mark, 4), 4);
-    assert_eq!(key.allows(secs(15), 10).reset_at.as_micros(), secs(26));
+    assert_eq!(key.allows(secs(15), 10).reset_at.as_micros(), secs(36));
+    // The second entry has pruned the first, which fills the window that the clock steps back into.
+    let mut key = log(1, secs(9));
+    key.allows(secs(34), 1);
+    key.allows(secs(43), 1);
+    let late = Timestamp::from_secs(43);
+    let mark = key.strategy.mark(&key.state, late);
+    assert_eq!(key.strategy.give_back(&mut key.state, late, mark, 1), 1);
+    assert_eq!(key.allows(secs(39), 1).reset_at.as_micros(), secs(52));
 }

@@ -5,12 +5,15 @@
 mod racy;
 mod sloppy;
 
-use std::{panic::catch_unwind, sync::Arc};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use tk_core::{FixedWindow, Gcra, ManualClock, SlidingWindowLog, Strategy};
 use tk_testkit::{
     ReferenceStore, Sample,
-    conformance::{self, Harness, HarnessForAll, block_on},
+    conformance::{self, Harness, block_on},
 };
 
 use racy::Racy;
@@ -48,7 +51,8 @@ impl<S: Strategy> Harness<S> for ReadsThenWrites {
 
 #[test]
 fn a_right_store_conforms() {
-    block_on(conformance::conforms(&Right));
+    let gcra = Gcra::per_second(10).unwrap();
+    block_on(conformance::conforms_under(&Right, &gcra));
 }
 
 #[test]
@@ -62,8 +66,8 @@ fn a_store_that_forgets_fresh_keys_conforms() {
 }
 
 /// What the suite says of a store that it must not pass.
-fn caught(harness: &(impl HarnessForAll + std::panic::RefUnwindSafe)) -> String {
-    let run = catch_unwind(|| block_on(conformance::conforms(harness)));
+fn caught(run: impl Future<Output = ()>) -> String {
+    let run = catch_unwind(AssertUnwindSafe(|| block_on(run)));
     let Err(panic) = run else {
         panic!("the suite passed a store that is wrong");
     };
@@ -72,14 +76,15 @@ fn caught(harness: &(impl HarnessForAll + std::panic::RefUnwindSafe)) -> String 
 
 #[test]
 fn a_store_that_reads_then_writes_is_caught_by_racing_it() {
-    let said = caught(&ReadsThenWrites);
+    let gcra = Gcra::per_second(10).unwrap();
+    let said = caught(conformance::races::all(&ReadsThenWrites, &gcra));
     assert!(said.contains("concurrent"), "{said}");
 }
 
 #[test]
 fn each_fault_is_caught() {
     for fault in Fault::ALL {
-        let said = caught(&Wrong(fault));
+        let said = caught(conformance::conforms(&Wrong(fault)));
         println!("{fault:?}: {said}");
     }
 }
