@@ -24,6 +24,7 @@ struct Fleet<S: Strategy> {
     store: Shared<S>,
 }
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 impl<S: Strategy> Fleet<S> {
     /// Walls are ahead and behind in turn, by up to two seconds.
     fn new(strategy: &S, mode: &Mode, nodes: u64) -> Self {
@@ -78,6 +79,7 @@ impl<S: Strategy> Fleet<S> {
     }
 }
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn per_second(limit: u64) -> FixedWindow {
     FixedWindow::per_second(limit).unwrap()
 }

@@ -23,6 +23,7 @@ fn settings() -> impl Iterator<Item = (f64, u64)> {
         .flat_map(move |cost| demands.map(|demand| (cost, demand)))
 }
 
+#[expect(clippy::unwrap_used, reason = "a test helper")]
 fn sizers(options: SizerOptions) -> [(&'static str, Box<dyn Sizer>); 2] {
     [
         (
