@@ -41,10 +41,10 @@ pub use acquire::{Acquire, AcquireError};
 pub use timer::{Timed, Timer};
 pub use tk_core::*;
 #[cfg(feature = "fair")]
-pub use tk_fair as fair;
+pub use tk_fair::{self as fair, WeightedFairEscrow};
 #[cfg(feature = "memory")]
 pub use tk_store_memory::*;
 #[cfg(feature = "redis")]
-pub use tk_store_redis as redis;
+pub use tk_store_redis::{self as redis, RedisStore};
 #[cfg(feature = "twotier")]
-pub use tk_twotier as twotier;
+pub use tk_twotier::{self as twotier, LeaseSpender, TwoTier};

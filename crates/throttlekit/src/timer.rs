@@ -86,3 +86,29 @@ mod over_memory {
         }
     }
 }
+
+#[cfg(feature = "twotier")]
+impl<L2, C, O> Timed for tk_twotier::TwoTier<L2, C, O>
+where
+    L2: tk_core::Store,
+    C: Timer + Clock + 'static,
+    O: tk_twotier::Observer,
+{
+    type Timer = C;
+
+    fn timer(&self) -> &C {
+        self.clock()
+    }
+}
+
+/// The server counts by a clock of its own; waits are of real time.
+#[cfg(feature = "redis")]
+impl<S: tk_store_redis::Scripted> Timed
+    for tk_core::AsyncRateLimiter<tk_store_redis::RedisStore<S>>
+{
+    type Timer = SystemClock;
+
+    fn timer(&self) -> &SystemClock {
+        &SystemClock
+    }
+}

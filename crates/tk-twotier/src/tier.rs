@@ -128,8 +128,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
 
     /// Forgets `key` in the shared store and at this node: its next check is that of a new key.
     ///
-    /// Other nodes do not hear of it: each may still serve the credits that it holds, at most a batch less one
-    /// (and all that is held of a coupled grant). Grants that were asked for before are not used, and hand-backs from before are refused.
+    /// Other nodes do not hear of it: each may still serve the credits that it holds and a grant that is under way to it,
+    /// at most a batch. This node uses no grant that was asked for before, and hand-backs from before are refused.
     ///
     /// # Errors
     ///
@@ -158,6 +158,12 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     #[must_use]
     pub fn l2(&self) -> &L2 {
         &self.inner.l2
+    }
+
+    /// The clock that this node counts its leases by.
+    #[must_use]
+    pub fn clock(&self) -> &C {
+        &self.inner.clock
     }
 
     /// What has happened so far.
