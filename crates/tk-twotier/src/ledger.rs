@@ -215,6 +215,7 @@ impl LeaseLedger {
     /// Call it when the store has confirmed, so that no grant from before the reset is missed. Waiters go on waiting.
     pub fn reset(&mut self, rules: &LeaseRules) {
         // Rule 8. The lease in flight may have been granted before or after the reset; it is not used either way.
+        // SPEC: Reset!SinceResetWithinOthersBatches
         if !rules.spends_after_reset() {
             self.tally.0.stranded += self.credits.total();
             self.credits = Credits::NONE;

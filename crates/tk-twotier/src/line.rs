@@ -1,5 +1,8 @@
 //! One key's ledger and those who wait at it.
 
+#[cfg(all(test, loom))]
+mod loom;
+
 use std::collections::VecDeque;
 
 use crate::{LeaseLedger, Settlement, Verdict, Waiter};

@@ -167,8 +167,10 @@ impl LeaseRules {
     /// Without refills it enters a window with at most a batch less one; refills are kept whole.
     pub(super) const fn keeps(&self) -> u64 {
         if self.low_water == 0 {
+            // SPEC: AsyncLeasing!OvershootWithinCarry
             self.batch - 1
         } else {
+            // SPEC: LowWater!HoldingsStayWithinBatchAndLowWater
             self.batch.saturating_add(self.low_water)
         }
     }
