@@ -1,7 +1,7 @@
 //! The floor: what a table of states costs at least.
 
 use ahash::RandomState;
-use tk_core::{Clock, Fingerprint, Gcra, Strategy, TatState, Timestamp};
+use tk_core::{Clock, Decision, Fingerprint, Gcra, Strategy, TatState, Timestamp};
 
 /// One flat array, one thread, no lock, no growth, no removal, GCRA alone.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl<C: Clock> FlatTable<C> {
         }
     }
 
-    /// Whether a request of cost 1 is admitted.
+    /// Decides on a request of cost 1.
     #[inline]
-    pub fn check(&mut self, key: &str) -> bool {
+    pub fn check(&mut self, key: &str) -> Decision {
         let fingerprint = Fingerprint::of(key, &self.hash).bits();
         let now: Timestamp = self.clock.now();
         let capacity = self.slots.len();
@@ -41,6 +41,6 @@ impl<C: Clock> FlatTable<C> {
         {
             self.slots[at] = (fingerprint, packed);
         }
-        decision.allowed
+        decision
     }
 }

@@ -7,13 +7,13 @@
 
 #![forbid(unsafe_code)]
 
-mod harness;
 mod control;
-mod traffic;
 mod flat;
-mod report;
+mod harness;
 mod random;
+mod report;
 mod stopwatch;
+mod traffic;
 
 pub use control::Control;
 pub use flat::FlatTable;

@@ -53,7 +53,11 @@ impl Table {
     }
 
     /// Adds a row, and shows it at once.
-    pub fn row(&mut self, name: impl Into<String>, figures: impl IntoIterator<Item = (String, f64)>) {
+    pub fn row(
+        &mut self,
+        name: impl Into<String>,
+        figures: impl IntoIterator<Item = (String, f64)>,
+    ) {
         let row = Row {
             name: name.into(),
             figures: figures

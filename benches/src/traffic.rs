@@ -54,9 +54,7 @@ impl Traffic {
         let mut random = Random::new(7);
         let requests = match spread {
             Spread::One => vec![name_of(0); 64],
-            Spread::Uniform { keys } => (0..STRETCH)
-                .map(|_| name_of(random.below(keys)))
-                .collect(),
+            Spread::Uniform { keys } => (0..STRETCH).map(|_| name_of(random.below(keys))).collect(),
             Spread::Zipf { keys, exponent } => zipf(keys, exponent, &mut random),
         };
         Self { requests }

@@ -11,14 +11,16 @@
 //! States that do not pack (sliding windows, strategies of one's own) live in a slab beside the table, and the word says where.
 //! [`MemoryStore`] is the whole of the public face, with its [`Builder`].
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod action;
 mod builder;
+mod denied;
 mod full;
 mod generations;
 mod population;
+mod prefetch;
 mod shard;
-mod denied;
 mod slab;
 mod store;
 mod sync;

@@ -4,18 +4,20 @@ mod locked;
 mod sweep;
 mod update;
 
-pub(crate) use sweep::Swept;
-pub(crate) use update::{Outcome, Wrote};
+pub(crate) use sweep::{Swept, Turn};
 
 use locked::Locked;
 use tk_core::{Decision, Fingerprint, Strategy, Timestamp};
 
 use crate::{
+    action::Action,
     denied::Denied,
     generations::Generations,
     population::Population,
+    prefetch::{Hint, prefetch},
     sync::Mutex,
-    word::{Generation, Incarnation},
+    table,
+    word::Generation,
 };
 
 /// What all shards of a store have in common.
@@ -45,6 +47,7 @@ pub(crate) struct Full;
 pub(crate) struct Shard<S: Strategy> {
     denied: Denied,
     locked: Mutex<Locked<S>>,
+    hint: Hint,
 }
 
 impl<S: Strategy> Shard<S> {
@@ -53,13 +56,29 @@ impl<S: Strategy> Shard<S> {
         Self {
             denied: Denied::new(),
             locked: Mutex::new(Locked::new(lives)),
+            hint: Hint::new(),
         }
+    }
+
+    /// Asks for the slot of a key in advance.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
+        let (base, capacity) = self.hint.get();
+        prefetch(table::address(base, capacity, fingerprint));
+    }
+
+    /// Calls `work` under the lock; afterwards the table may lie elsewhere.
+    fn locked<R>(&self, work: impl FnOnce(&mut Locked<S>) -> R) -> R {
+        let mut locked = self.locked.lock();
+        let result = work(&mut locked);
+        self.hint.set(locked.table.base(), locked.table.capacity());
+        result
     }
 
     /// The denial of a key whose state is at hand, without the lock.
     ///
     /// `None` means only that it is to be decided under the lock.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deny(
         &self,
         call: &Call<'_, S>,
@@ -75,18 +94,35 @@ impl<S: Strategy> Shard<S> {
         decision.is_denied().then_some(decision)
     }
 
-    /// [`Locked::update`] under the lock. Also answers whether it is time to look for stale keys elsewhere.
-    #[inline]
-    pub(crate) fn update<R>(
+    /// Decides on a known key as most are, and answers whether it is time to [`Shard::look`]; `None` for others.
+    #[inline(always)]
+    pub(crate) fn charge(
         &self,
         call: &Call<'_, S>,
         fingerprint: Fingerprint,
-        act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
-    ) -> (Result<R, Full>, bool) {
+        cost: u64,
+    ) -> Option<(Decision, bool)> {
         let mut locked = self.locked.lock();
-        let answer = locked.update(call, &self.denied, fingerprint, act);
-        let paced = locked.pace(call, &self.denied, fingerprint);
-        (answer, paced)
+        let decision = locked.charge(call, &self.denied, fingerprint, cost)?;
+        Some((decision, locked.sweep.is_due()))
+    }
+
+    /// Performs any action on any key, and answers whether it is time to [`Shard::look`].
+    pub(crate) fn update<A: Action<S>>(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        action: &A,
+    ) -> (Result<A::Answer, Full>, bool) {
+        self.locked(|locked| {
+            let answer = locked.update(call, &self.denied, fingerprint, action);
+            (answer, locked.sweep.is_due())
+        })
+    }
+
+    /// Looks for stale keys. If some were found, here or elsewhere, it will soon be time again; answers whether.
+    pub(crate) fn look(&self, call: &Call<'_, S>, spared: Fingerprint, found: bool) -> bool {
+        self.locked(|locked| locked.look(call, &self.denied, spared, found))
     }
 
     /// Calls `read` with the state of a key; with a new one and `false` if there is no such key.
@@ -101,12 +137,14 @@ impl<S: Strategy> Shard<S> {
 
     /// Forgets a key.
     pub(crate) fn forget(&self, call: &Call<'_, S>, fingerprint: Fingerprint) {
-        self.locked.lock().forget(call, &self.denied, fingerprint);
+        self.locked(|locked| locked.forget(call, &self.denied, fingerprint));
     }
 
     /// Looks for stale keys, unless the shard is locked: then it is in use, and looks after itself.
     pub(crate) fn try_sweep(&self, call: &Call<'_, S>, spared: Fingerprint) -> Option<Swept> {
         let mut locked = self.locked.try_lock()?;
-        Some(locked.sweep(call, &self.denied, spared))
+        let swept = locked.sweep(call, &self.denied, spared);
+        self.hint.set(locked.table.base(), locked.table.capacity());
+        Some(swept)
     }
 }

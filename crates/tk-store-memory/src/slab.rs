@@ -45,9 +45,7 @@ impl<S: Strategy> Writer<S> {
     pub(crate) fn is_that_of(&self, strategy: &S, generation: Generation) -> bool {
         match self {
             Self::Registered(mine) => *mine == generation,
-            Self::Own(mine) => {
-                generation == Generation::UNREGISTERED && mine.same_scale(strategy)
-            }
+            Self::Own(mine) => generation == Generation::UNREGISTERED && mine.same_scale(strategy),
         }
     }
 
@@ -76,10 +74,6 @@ impl<S: Strategy> Slab<S> {
         Self {
             entries: Vec::new(),
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<&Entry<S>> {

@@ -5,17 +5,16 @@ use core::convert::Infallible;
 use ahash::RandomState;
 use tk_core::{
     Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, SystemClock, Tag,
-    Timestamp,
 };
 
 use crate::{
     Builder, WhenFull,
+    action::{Action, Charge, GiveBack, Lease},
     full::denial,
     generations::Generations,
     population::Population,
-    shard::{Call, Common, Full, Outcome, Shard, Wrote},
+    shard::{Call, Common, Full, Shard, Turn},
     sync::{AtomicUsize, Ordering},
-    word::Incarnation,
 };
 
 /// Keeps states in this process's memory.
@@ -54,12 +53,14 @@ pub struct MemoryStore<S: Strategy, C = SystemClock> {
 #[repr(align(128))]
 struct Padded<T>(T);
 
+/// How many slots of a batch are asked for in advance: about as many as a processor can wait for at once.
+const AHEAD: usize = 16;
 /// How many looks a call may spend on other shards while they pay.
 const LOOKS: usize = 4;
 /// How many looks a new key is worth when the store is full.
 const LOOKS_WHEN_FULL: usize = 8;
 /// How many shards one look may pass by.
-const SHARDS_PER_LOOK: usize = 4;
+const SHARDS_PER_LOOK: usize = 8;
 
 impl<S: Strategy> MemoryStore<S> {
     /// A store without bound that reads the system clock.
@@ -148,34 +149,63 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
         &self.shards[high & (self.shards.len() - 1)]
     }
 
-    #[inline]
-    fn decide(&self, call: &Call<'_, S>, fingerprint: Fingerprint, cost: u64) -> Decision {
-        if let Some(denial) = self.shard(fingerprint).deny(call, fingerprint, cost) {
-            return denial;
+    /// Decides on `cost`. The parts that most calls go through are inlined, the others apart.
+    #[inline(always)]
+    fn decide(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        cost: u64,
+    ) -> Result<Decision, Error> {
+        let shard = self.shard(fingerprint);
+        if let Some(denial) = shard.deny(call, fingerprint, cost) {
+            if Turn::is_due() && self.tend(call, fingerprint) {
+                Turn::come_again();
+            }
+            return Ok(denial);
         }
-        let charge = |state: &mut S::State, _: Incarnation| {
-            let answer = call.strategy.decide(state, call.now, cost);
-            let wrote = Wrote::decided(answer.allowed, cost);
-            Outcome { answer, wrote }
-        };
-        match self.update(call, fingerprint, charge) {
-            Ok(decision) => decision,
-            Err(Full) => self.squeeze(call, fingerprint, charge, |now| {
-                denial(call.strategy, now, cost)
-            }),
+        if let Some((decision, due)) = shard.charge(call, fingerprint, cost) {
+            if due {
+                self.tend(call, fingerprint);
+            }
+            return Ok(decision);
+        }
+        self.decide_on_others(call, fingerprint, cost)
+    }
+
+    /// Decides on a key that is new, or whose state is not packed by the caller's generation.
+    #[inline(never)]
+    fn decide_on_others(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        cost: u64,
+    ) -> Result<Decision, Error> {
+        Ok(self.perform(call, fingerprint, &Charge { cost }))
+    }
+
+    /// Performs an action on the state of a key, or what the policy says if the key is new and the store full.
+    fn perform<A: Action<S>>(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        action: &A,
+    ) -> A::Answer {
+        match self.update(call, fingerprint, action) {
+            Ok(answer) => answer,
+            Err(Full) => self.squeeze(call, fingerprint, action),
         }
     }
 
     /// Updates a state under its shard's lock, and looks after stale keys.
-    #[inline]
-    fn update<R>(
+    fn update<A: Action<S>>(
         &self,
         call: &Call<'_, S>,
         fingerprint: Fingerprint,
-        act: impl FnOnce(&mut S::State, Incarnation) -> Outcome<R>,
-    ) -> Result<R, Full> {
-        let (answer, paced) = self.shard(fingerprint).update(call, fingerprint, act);
-        if paced {
+        action: &A,
+    ) -> Result<A::Answer, Full> {
+        let (answer, due) = self.shard(fingerprint).update(call, fingerprint, action);
+        if due {
             self.tend(call, fingerprint);
         }
         answer
@@ -183,33 +213,33 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
 
     /// Finds a place for a new key in a full store, or does with it what the policy says.
     #[cold]
-    fn squeeze<R>(
+    fn squeeze<A: Action<S>>(
         &self,
         call: &Call<'_, S>,
         fingerprint: Fingerprint,
-        act: impl Fn(&mut S::State, Incarnation) -> Outcome<R>,
-        deny: impl FnOnce(Timestamp) -> R,
-    ) -> R {
+        action: &A,
+    ) -> A::Answer {
         let found = (0..LOOKS_WHEN_FULL).any(|_| self.look(call, fingerprint) > 0);
-        if found && let Ok(answer) = self.update(call, fingerprint, &act) {
+        if found && let Ok(answer) = self.update(call, fingerprint, action) {
             return answer;
         }
         match self.when_full {
-            WhenFull::DenyNewcomers => deny(call.now),
+            WhenFull::DenyNewcomers => action.refuse(call),
             WhenFull::SharedOverflow => self
-                .update(call, self.common.overflow, act)
-                .unwrap_or_else(|Full| deny(call.now)),
+                .update(call, self.common.overflow, action)
+                .unwrap_or_else(|Full| action.refuse(call)),
         }
     }
 
-    /// Looks for stale keys in other shards, so that they are found where nobody calls any more.
+    /// Looks for stale keys in other shards, where perhaps nobody calls any more, and in the key's own.
     #[cold]
-    fn tend(&self, call: &Call<'_, S>, spared: Fingerprint) {
-        for _ in 0..LOOKS {
-            if self.look(call, spared) == 0 {
-                break;
-            }
+    #[inline(never)]
+    fn tend(&self, call: &Call<'_, S>, spared: Fingerprint) -> bool {
+        let mut looks = 0;
+        while looks < LOOKS && self.look(call, spared) > 0 {
+            looks += 1;
         }
+        self.shard(spared).look(call, spared, looks > 0)
     }
 
     /// Examines a handful of slots of the next shard that has any, and answers how many keys it removed.
@@ -243,15 +273,15 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     ) -> Result<Decision, Error> {
         strategy.fits(cost)?;
         let fingerprint = self.fingerprint(key)?;
-        Ok(self.decide(&self.call(strategy), fingerprint, cost))
+        self.decide(&self.call(strategy), fingerprint, cost)
     }
 
     fn peek_sync<K: Key + ?Sized>(&self, strategy: &S, key: &K) -> Result<Decision, Error> {
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
         let peek = |state: &S::State| strategy.peek(state, call.now);
-        let (decision, known) =
-            self.shard(fingerprint)
+        let (decision, known) = self
+            .shard(fingerprint)
             .read(&call, fingerprint, |state, known| (peek(state), known));
         if known || !self.common.population.is_full() {
             return Ok(decision);
@@ -276,23 +306,7 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         strategy.fits(at_least)?;
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
-        let charge = |state: &mut S::State, life: Incarnation| {
-            let answer = Grant::charge(strategy, state, call.now, want, at_least, life.value());
-            let granted = matches!(&answer, Ok(grant) if grant.amount > 0);
-            let wrote = Wrote::decided(granted, at_least.max(1));
-            Outcome { answer, wrote }
-        };
-        let deny = |now| {
-            let decision = denial(strategy, now, at_least.max(1));
-            Ok(Grant {
-                amount: 0,
-                span: decision.reset_at.since(now),
-                tag: Tag::default(),
-                decision,
-            })
-        };
-        self.update(&call, fingerprint, charge)
-            .unwrap_or_else(|Full| self.squeeze(&call, fingerprint, charge, deny))
+        self.perform(&call, fingerprint, &Lease { want, at_least })
     }
 
     fn give_back_sync<K: Key + ?Sized>(
@@ -304,19 +318,13 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     ) -> Result<u64, Error> {
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
-        let take = |state: &mut S::State, life: Incarnation| {
-            let named = life.is_named_by(tag.incarnation());
-            let life = if named { tag.incarnation() } else { life.value() };
-            let answer = tag.give_back(strategy, state, call.now, life, amount);
-            let wrote = if answer > 0 { Wrote::Yes } else { Wrote::No };
-            Outcome { answer, wrote }
-        };
-        let applied = self.update(&call, fingerprint, take).unwrap_or(0);
+        let take = GiveBack { tag, amount };
+        let applied = self.perform(&call, fingerprint, &take);
         if applied > 0 || self.when_full != WhenFull::SharedOverflow {
             return Ok(applied);
         }
         // The grant may have come from the overflow entry; its incarnation tells.
-        Ok(self.update(&call, self.common.overflow, take).unwrap_or(0))
+        Ok(self.perform(&call, self.common.overflow, &take))
     }
 
     fn reset_sync<K: Key + ?Sized>(&self, strategy: &S, key: &K) -> Result<(), Error> {
@@ -332,13 +340,24 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         calls: &[(K, u64)],
     ) -> Vec<Result<Decision, Error>> {
         let call = self.call(strategy);
-        calls
-            .iter()
-            .map(|(key, cost)| {
-                strategy.fits(*cost)?;
-                Ok(self.decide(&call, self.fingerprint(key)?, *cost))
-            })
-            .collect()
+        let mut answers = Vec::with_capacity(calls.len());
+        for calls in calls.chunks(AHEAD) {
+            // First all slots are asked for, so that they come together, and then each call is decided in its turn.
+            let mut fingerprints = [const { Err(Error::EmptyKey) }; AHEAD];
+            for ((key, cost), place) in calls.iter().zip(&mut fingerprints) {
+                *place = strategy.fits(*cost).and_then(|()| self.fingerprint(key));
+                if let Ok(fingerprint) = *place {
+                    self.shard(fingerprint).prefetch(fingerprint);
+                }
+            }
+            for ((_, cost), place) in calls.iter().zip(fingerprints) {
+                answers.push(match place {
+                    Ok(fingerprint) => self.decide(&call, fingerprint, *cost),
+                    Err(error) => Err(error),
+                });
+            }
+        }
+        answers
     }
 }
 

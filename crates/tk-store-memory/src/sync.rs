@@ -8,7 +8,7 @@
 
 #[cfg(not(loom))]
 mod real {
-    pub(crate) use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
     use core::{hint, time::Duration};
     use std::thread;
@@ -54,7 +54,7 @@ mod real {
 mod modelled {
     pub(crate) use loom::sync::{
         MutexGuard,
-        atomic::{AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     };
 
     /// Loom's lock with the face of the real one, which knows no poison.
@@ -67,7 +67,9 @@ mod modelled {
         }
 
         pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {

@@ -35,12 +35,13 @@ impl Table {
     /// The least capacity of a table that holds something.
     const LEAST: usize = 4;
 
-    pub(crate) const fn len(&self) -> usize {
-        self.len
-    }
-
     pub(crate) const fn capacity(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Where the slots lie, for a [`Hint`](crate::prefetch::Hint).
+    pub(crate) fn base(&self) -> *const u8 {
+        self.slots.as_ptr().cast()
     }
 
     /// Where `fingerprint` is, or the vacant place where the search for it ended.
@@ -129,12 +130,13 @@ impl Table {
         self.len -= 1;
     }
 
-    /// Gives memory back if less than a fifth is in use.
-    pub(crate) fn shrink(&mut self) {
-        let capacity = self.slots.len();
-        if capacity > 2 * Self::LEAST && self.len * 5 < capacity {
+    /// Gives memory back if less than a fifth is in use. Answers the capacities before and after.
+    pub(crate) fn shrink(&mut self) -> [usize; 2] {
+        let before = self.slots.len();
+        if before > 2 * Self::LEAST && self.len * 5 < before {
             self.resize((self.len * 2).max(Self::LEAST));
         }
+        [before, self.slots.len()]
     }
 
     fn resize(&mut self, capacity: usize) {
@@ -156,6 +158,12 @@ impl Table {
         }
         self.slots[at] = slot;
     }
+}
+
+/// Where in memory the search for `fingerprint` begins in a table of `capacity` slots at `base`: to be prefetched.
+#[inline(always)]
+pub(crate) fn address(base: *const u8, capacity: usize, fingerprint: Fingerprint) -> *const u8 {
+    base.wrapping_add(home(fingerprint.bits(), capacity) * size_of::<Slot>())
 }
 
 /// Where the search for a fingerprint begins.
@@ -213,7 +221,7 @@ mod tests {
             Place::Vacant(_) => false,
         };
         let taken = (0..table.capacity()).filter(|&at| table.get(at).is_some());
-        table.len() == model.len() && taken.count() == model.len() && model.iter().all(found)
+        table.len == model.len() && taken.count() == model.len() && model.iter().all(found)
     }
 
     quickcheck! {
@@ -255,7 +263,7 @@ mod tests {
                 panic!("{i} is new");
             };
             table.insert(at, spread(i), word(i));
-            assert!(table.len() * 4 <= table.capacity() * 3);
+            assert!(table.len * 4 <= table.capacity() * 3);
         };
         (1..=10_000).for_each(&mut insert);
         for i in 1..=10_000 {
@@ -265,7 +273,7 @@ mod tests {
             table.remove(at);
             table.shrink();
         }
-        assert_eq!(table.len(), 0);
+        assert_eq!(table.len, 0);
         assert!(table.capacity() <= 2 * Table::LEAST, "{}", table.capacity());
     }
 }

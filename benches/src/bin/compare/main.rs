@@ -10,13 +10,13 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum as _};
 use tk_benches::{Harness, Report};
 
-mod section;
-mod keyed;
 mod batch;
-mod unkeyed;
+mod counting;
+mod keyed;
 mod memory;
 mod pauses;
-mod counting;
+mod section;
+mod unkeyed;
 
 use section::{Section, Settings};
 
@@ -64,8 +64,9 @@ fn main() -> Result<()> {
     }
     let markdown = report.markdown();
     match &options.markdown {
-        Some(file) => std::fs::write(file, markdown)
-            .with_context(|| format!("writing {}", file.display()))?,
+        Some(file) => {
+            std::fs::write(file, markdown).with_context(|| format!("writing {}", file.display()))?
+        }
         None => println!("{markdown}"),
     }
     Ok(())

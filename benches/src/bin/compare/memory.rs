@@ -15,18 +15,30 @@ pub(crate) fn run(settings: &Settings) -> Result<Table> {
     let all = if settings.quick { 100_000 } else { 1_000_000 };
     for keys in [all, all * 9 / 10, all * 8 / 10] {
         let figures = [
-            ("ThrottleKit GCRA".to_owned(), of_ours(Gcra::per_minute(100)?, keys)?),
+            (
+                "ThrottleKit GCRA".to_owned(),
+                of_ours(Gcra::per_minute(100)?, keys)?,
+            ),
             ("governor".to_owned(), of_governor(keys)?),
         ];
         table.row(format!("{keys} keys"), figures);
     }
     let figures = [
         ("fixed window", of_ours(FixedWindow::per_minute(100)?, all)?),
-        ("sliding window of 10", of_ours(SlidingWindow::per_minute(100)?, all)?),
-        ("log with one entry", of_ours(SlidingWindowLog::per_minute(100)?, all)?),
+        (
+            "sliding window of 10",
+            of_ours(SlidingWindow::per_minute(100)?, all)?,
+        ),
+        (
+            "log with one entry",
+            of_ours(SlidingWindowLog::per_minute(100)?, all)?,
+        ),
     ];
     for (name, value) in figures {
-        table.row(format!("{all} keys, {name}"), [("ThrottleKit".to_owned(), value)]);
+        table.row(
+            format!("{all} keys, {name}"),
+            [("ThrottleKit".to_owned(), value)],
+        );
     }
     Ok(table)
 }
@@ -40,7 +52,10 @@ fn of_ours<S: Strategy>(strategy: S, keys: u64) -> Result<f64> {
         Ok(limiter)
     };
     let (limiter, bytes) = bytes_kept(fill);
-    anyhow::ensure!(limiter?.store().len() as u64 == keys, "no key has gone away");
+    anyhow::ensure!(
+        limiter?.store().len() as u64 == keys,
+        "no key has gone away"
+    );
     Ok(bytes as f64 / keys as f64)
 }
 

@@ -46,22 +46,35 @@ pub(crate) fn run(settings: &Settings) -> Result<Table> {
         "Pauses",
         "microseconds of the longest single check, in the calmest of several runs",
     );
-    let (keys, runs) = if settings.quick { (100_000, 2) } else { (1_000_000, 5) };
+    let (keys, runs) = if settings.quick {
+        (100_000, 2)
+    } else {
+        (1_000_000, 5)
+    };
     let names: Vec<String> = (0..2 * keys).map(name_of).collect();
     let (old, new) = names.split_at(keys as usize);
     table.row(
         format!("growing to {keys} keys"),
         [
             ("ThrottleKit".to_owned(), calmest(runs, || grow_ours(old))?),
-            ("governor".to_owned(), calmest(runs, || Ok(grow_governor(old)))?),
+            (
+                "governor".to_owned(),
+                calmest(runs, || Ok(grow_governor(old)))?,
+            ),
             ("control".to_owned(), calmest(runs, || Ok(gaps(keys)))?),
         ],
     );
     table.row(
         format!("reclaiming {keys} stale keys"),
         [
-            ("ThrottleKit".to_owned(), calmest(runs, || reclaim_ours(old, new))?),
-            ("governor".to_owned(), calmest(runs, || Ok(reclaim_governor(old)))?),
+            (
+                "ThrottleKit".to_owned(),
+                calmest(runs, || reclaim_ours(old, new))?,
+            ),
+            (
+                "governor".to_owned(),
+                calmest(runs, || Ok(reclaim_governor(old)))?,
+            ),
             ("control".to_owned(), calmest(runs, || Ok(gaps(keys)))?),
         ],
     );
@@ -77,7 +90,7 @@ fn gaps(keys: u64) -> f64 {
 fn grow_ours(names: &[String]) -> Result<f64> {
     let limiter = RateLimiter::new(Gcra::per_minute(100)?, MemoryStore::<_, SystemClock>::new());
     Ok(longest(names.len() as u64, |number| {
-        let _ = black_box(limiter.check(names[number as usize].as_str()));
+        black_box(&limiter.check(names[number as usize].as_str()));
     }))
 }
 
@@ -85,7 +98,7 @@ fn grow_governor(names: &[String]) -> f64 {
     let hundred = NonZeroU32::MIN.saturating_add(99);
     let limiter = governor::DefaultKeyedRateLimiter::keyed(Quota::per_minute(hundred));
     longest(names.len() as u64, |number| {
-        let _ = black_box(limiter.check_key(&names[number as usize]));
+        black_box(&limiter.check_key(&names[number as usize]));
     })
 }
 
@@ -135,7 +148,7 @@ fn reclaim_governor(old: &[String]) -> f64 {
         while !done.load(Ordering::Acquire) {
             let one = longest(1_000, |number| {
                 let name = &old[(next + number as usize) % old.len()];
-                let _ = black_box(limiter.check_key(name));
+                black_box(&limiter.check_key(name));
             });
             next += 1_000;
             pause = pause.max(one);

@@ -38,7 +38,9 @@ impl Section {
     ) -> Result<()> {
         match self {
             Self::Keyed => report.tables.push(crate::keyed::run(settings, harness)?),
-            Self::Cached => report.tables.push(crate::keyed::run_cached(settings, harness)?),
+            Self::Cached => report
+                .tables
+                .push(crate::keyed::run_cached(settings, harness)?),
             Self::Batch => report.tables.push(crate::batch::run(settings, harness)?),
             Self::Unkeyed => report.tables.push(crate::unkeyed::run(settings, harness)?),
             Self::Bytes => report.tables.push(crate::memory::run(settings)?),
@@ -54,7 +56,7 @@ impl Settings {
         let (rounds, operations) = if self.quick {
             (3, operations / 5)
         } else {
-            (21, operations)
+            (11, operations)
         };
         Plan {
             rounds,

@@ -12,9 +12,11 @@ use crate::section::Settings;
 
 pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
     let mut table = Table::new("One counter", "nanoseconds per check, as a thread sees it");
-    let most = NonZeroU32::MAX;
-    let ours = RateLimiter::new(Gcra::per_second(most.get().into())?, MemoryStore::new());
-    let governor = governor::DefaultDirectRateLimiter::direct(Quota::per_second(most));
+    let (hundred, most) = (NonZeroU32::MIN.saturating_add(99), NonZeroU32::MAX);
+    let strategy = Gcra::per_second(hundred.get().into())?.burst(most.get().into())?;
+    let quota = Quota::per_second(hundred).allow_burst(most);
+    let ours = RateLimiter::new(strategy, MemoryStore::new());
+    let governor = governor::DefaultDirectRateLimiter::direct(quota);
     let ratelimit = ratelimit::Ratelimiter::builder(u64::from(most.get()))
         .max_tokens(most.get().into())
         .initial_available(most.get().into())
@@ -29,17 +31,17 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
         let contenders = [
             Contender::new("ThrottleKit (keyed)", |_, count| {
                 for _ in 0..count {
-                    let _ = black_box(ours.check(black_box("user0000000")));
+                    black_box(&ours.check(black_box("user0000000")));
                 }
             }),
             Contender::new("governor direct", |_, count| {
                 for _ in 0..count {
-                    let _ = black_box(governor.check());
+                    black_box(&governor.check());
                 }
             }),
             Contender::new("ratelimit", |_, count| {
                 for _ in 0..count {
-                    let _ = black_box(ratelimit.try_wait());
+                    black_box(&ratelimit.try_wait());
                 }
             }),
             Contender::new("leaky-bucket", |_, count| {
@@ -51,7 +53,10 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
         let figures = harness.compare(settings.plan(threads, 50_000), &contenders);
         let names = contenders.iter().map(|one| one.name().to_owned());
         let plural = if threads == 1 { "" } else { "s" };
-        table.row(format!("allow, {threads} thread{plural}"), names.zip(figures));
+        table.row(
+            format!("allow, {threads} thread{plural}"),
+            names.zip(figures),
+        );
     }
     Ok(table)
 }

@@ -50,12 +50,7 @@ impl<S: Strategy> Locked<S> {
         }
     }
 
-    pub(super) fn forget(
-        &mut self,
-        call: &Call<'_, S>,
-        denied: &Denied,
-        fingerprint: Fingerprint,
-    ) {
+    pub(super) fn forget(&mut self, call: &Call<'_, S>, denied: &Denied, fingerprint: Fingerprint) {
         if let Place::Taken(at) = self.table.find(fingerprint) {
             self.remove(call.common, denied, at);
         }
@@ -71,7 +66,7 @@ impl<S: Strategy> Locked<S> {
             self.vacate(index);
         }
         self.table.remove(at);
-        self.table.shrink();
+        self.sweep.rescale(self.table.shrink());
         if bits != common.overflow.bits() {
             common.population.free();
         }

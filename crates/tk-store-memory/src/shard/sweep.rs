@@ -7,6 +7,10 @@
 //!
 //! A call never removes the key that it is about. Otherwise a clock that stepped back between two checks of a
 //! key could open its limit early.
+//!
+//! Denials that take no lock write nothing that threads share, so each thread counts its own; see [`Turn`].
+
+use core::cell::Cell;
 
 use tk_core::{Fingerprint, Strategy};
 
@@ -15,8 +19,9 @@ use crate::{denied::Denied, word::Word};
 
 /// Slots examined at a time; 16 lie in eight adjacent cache lines, which are fetched together.
 const HANDFUL: usize = 16;
-/// Calls between two looks that found nothing.
-const REST: u32 = 31;
+/// Calls between two looks that found nothing. A look fetches lines that nobody else needs, perhaps out of
+/// another core's cache, so it must be rare.
+const REST: u32 = 255;
 
 /// Where the search for stale keys stands.
 #[derive(Debug, Default)]
@@ -24,6 +29,29 @@ pub(super) struct Sweep {
     cursor: usize,
     /// Calls until the next look.
     rest: u32,
+}
+
+thread_local! {
+    static DENIALS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whose turn it is to look for stale keys, among denials that take no lock.
+#[derive(Debug)]
+pub(crate) struct Turn;
+
+impl Turn {
+    /// Counts a denial of this thread, and answers whether it is time to look.
+    #[inline(always)]
+    pub(crate) fn is_due() -> bool {
+        let rest = DENIALS.get();
+        DENIALS.set(if rest == 0 { REST } else { rest - 1 });
+        rest == 0
+    }
+
+    /// There is more to find, so this thread's next denial is due.
+    pub(crate) fn come_again() {
+        DENIALS.set(0);
+    }
 }
 
 /// What a look found.
@@ -34,26 +62,44 @@ pub(crate) struct Swept {
     pub(crate) done: bool,
 }
 
-impl<S: Strategy> Locked<S> {
-    /// Counts a call for the key `spared`, and looks for stale keys if it is time to. Answers whether it was.
-    #[inline]
-    pub(super) fn pace(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) -> bool {
-        if let Some(rest) = self.sweep.rest.checked_sub(1) {
-            self.sweep.rest = rest;
-            return false;
-        }
-        self.look(call, denied, spared);
-        true
+impl Sweep {
+    /// Counts a call, and answers whether it is time to look for stale keys.
+    #[inline(always)]
+    pub(super) fn is_due(&mut self) -> bool {
+        let due = self.rest == 0;
+        self.rest = self.rest.saturating_sub(1);
+        due
     }
 
-    #[cold]
-    fn look(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) {
-        let swept = self.sweep(call, denied, spared);
-        self.sweep.rest = if swept.removed > 0 { 0 } else { REST };
+    /// Follows the keys into a smaller table, where they lie in the same order.
+    pub(super) const fn rescale(&mut self, [before, after]: [usize; 2]) {
+        if after < before {
+            self.cursor = self.cursor * after / before;
+        }
+    }
+}
+
+impl<S: Strategy> Locked<S> {
+    /// Looks for stale keys, and notes when to look again: at once if there were some, here or elsewhere.
+    pub(super) fn look(
+        &mut self,
+        call: &Call<'_, S>,
+        denied: &Denied,
+        spared: Fingerprint,
+        found: bool,
+    ) -> bool {
+        let found = self.sweep(call, denied, spared).removed > 0 || found;
+        self.sweep.rest = if found { 0 } else { REST };
+        found
     }
 
     /// Examines a handful of slots and removes the stale keys among them, `spared` excepted.
-    pub(super) fn sweep(&mut self, call: &Call<'_, S>, denied: &Denied, spared: Fingerprint) -> Swept {
+    pub(super) fn sweep(
+        &mut self,
+        call: &Call<'_, S>,
+        denied: &Denied,
+        spared: Fingerprint,
+    ) -> Swept {
         self.newest = self.newest.max(call.now);
         let mut removed = 0;
         for _ in 0..HANDFUL {

@@ -1,0 +1,200 @@
+//! Keys go away by themselves, and only those that nobody misses.
+
+use std::{sync::Arc, time::Duration};
+
+use tk_core::{
+    ConfigError, FixedWindow, Gcra, ManualClock, SlidingWindow, SlidingWindowLog, Strategy,
+    SyncStore, Timestamp,
+};
+use tk_store_memory::{MemoryStore, WhenFull};
+
+type Store<S> = MemoryStore<S, Arc<ManualClock>>;
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(Timestamp::from_secs(1_000_000)))
+}
+
+fn allowed<S: Strategy>(store: &Store<S>, strategy: &S, key: u64) -> bool {
+    store.check_sync(strategy, &key, 1).unwrap().allowed
+}
+
+/// Case F1: keys never leave.
+fn empties_while_another_key_is_checked<S: Strategy>(strategy: S, keys: u64) {
+    let store = MemoryStore::with_clock(clock());
+    for key in 0..keys {
+        assert!(allowed(&store, &strategy, key));
+    }
+    assert_eq!(store.len() as u64, keys);
+    store.clock().advance(Duration::from_secs(7_200));
+    // One key, in one shard: the other shards are found and emptied all the same.
+    for _ in 0..4 * keys + 20_000 {
+        allowed(&store, &strategy, u64::MAX);
+        if store.len() == 1 {
+            return;
+        }
+    }
+    panic!("{} keys are left", store.len());
+}
+
+#[test]
+fn the_table_empties_while_another_key_is_checked() {
+    empties_while_another_key_is_checked(Gcra::per_minute(60).unwrap(), 50_000);
+    empties_while_another_key_is_checked(FixedWindow::per_minute(60).unwrap(), 50_000);
+    empties_while_another_key_is_checked(SlidingWindow::per_minute(60).unwrap(), 5_000);
+    empties_while_another_key_is_checked(SlidingWindowLog::per_minute(60).unwrap(), 5_000);
+}
+
+#[test]
+fn a_few_keys_go_away_too() {
+    empties_while_another_key_is_checked(Gcra::per_minute(60).unwrap(), 3);
+}
+
+#[test]
+fn a_key_in_use_stays() {
+    let store = MemoryStore::with_clock(clock());
+    let hourly = FixedWindow::per_hour(1).unwrap();
+    for key in 0..1_000 {
+        assert!(allowed(&store, &hourly, key));
+    }
+    for other in 0..20_000 {
+        allowed(&store, &hourly, 1_000 + other % 10);
+    }
+    for key in 0..1_000 {
+        assert!(!allowed(&store, &hourly, key));
+    }
+}
+
+/// Case F2: a flood of new keys evicts the blocked one, which then starts full.
+#[test]
+fn a_flood_of_new_keys_never_frees_a_blocked_one() {
+    for policy in [WhenFull::DenyNewcomers, WhenFull::SharedOverflow] {
+        let store = MemoryStore::builder()
+            .max_keys(1_000)
+            .when_full(policy)
+            .clock(clock())
+            .build()
+            .unwrap();
+        let hourly = FixedWindow::per_hour(1).unwrap();
+        assert!(allowed(&store, &hourly, 0));
+        let admitted = (1..100_000)
+            .filter(|&key| allowed(&store, &hourly, key))
+            .count();
+        let shared = usize::from(policy == WhenFull::SharedOverflow);
+        assert_eq!(admitted, 999 + shared, "{policy:?}");
+        assert_eq!(store.len(), 1_000);
+        let denied = store.check_sync(&hourly, &0_u64, 1).unwrap();
+        assert!(denied.is_denied());
+        let reset = denied.reset_at.since(Timestamp::from_secs(1_000_000));
+        assert_eq!(denied.retry_after, reset);
+    }
+}
+
+#[test]
+fn a_newcomer_to_a_full_store_is_told_when_to_come_back() {
+    let store = MemoryStore::builder()
+        .max_keys(1)
+        .clock(clock())
+        .build()
+        .unwrap();
+    let strategy = Gcra::per_minute(2).unwrap();
+    assert!(allowed(&store, &strategy, 1));
+    let denied = store.check_sync(&strategy, &2_u64, 1).unwrap();
+    assert!(denied.is_denied());
+    assert_eq!((denied.limit, denied.remaining), (2, 0));
+    assert_eq!(denied.retry_after, Duration::from_secs(30));
+    assert!(store.peek_sync(&strategy, &2_u64).unwrap().is_denied());
+    assert!(store.check_sync(&strategy, &2_u64, 0).unwrap().allowed);
+    let grant = store.lease_sync(&strategy, &2_u64, 2, 1).unwrap();
+    assert_eq!((grant.amount, grant.decision.allowed), (0, false));
+    // Key 1 is as new after 30 seconds, and makes room at once.
+    store.clock().advance(Duration::from_secs(30));
+    assert!(allowed(&store, &strategy, 2));
+    assert_eq!(store.len(), 1);
+}
+
+#[test]
+fn newcomers_to_a_full_store_share_one_entry() {
+    let store = MemoryStore::builder()
+        .max_keys(1)
+        .when_full(WhenFull::SharedOverflow)
+        .clock(clock())
+        .build()
+        .unwrap();
+    let strategy = FixedWindow::per_minute(2).unwrap();
+    assert!(allowed(&store, &strategy, 1));
+    let shared: Vec<bool> = (2..6).map(|key| allowed(&store, &strategy, key)).collect();
+    assert_eq!(shared, [true, true, false, false]);
+    assert_eq!(store.peek_sync(&strategy, &9_u64).unwrap().remaining, 0);
+    assert_eq!(store.len(), 1, "the shared entry takes no place");
+    store.reset_sync(&strategy, &1_u64).unwrap();
+    assert!(allowed(&store, &strategy, 5), "there is a place again");
+}
+
+#[test]
+fn a_grant_from_the_shared_entry_can_be_handed_back() {
+    let store = MemoryStore::builder()
+        .max_keys(1)
+        .when_full(WhenFull::SharedOverflow)
+        .clock(clock())
+        .build()
+        .unwrap();
+    let strategy = FixedWindow::per_minute(10).unwrap();
+    assert!(allowed(&store, &strategy, 1));
+    let grant = store.lease_sync(&strategy, &2_u64, 10, 1).unwrap();
+    assert_eq!(grant.amount, 10);
+    assert_eq!(store.give_back_sync(&strategy, &2_u64, grant.tag, 4), Ok(4));
+    assert_eq!(store.peek_sync(&strategy, &3_u64).unwrap().remaining, 4);
+}
+
+/// Case F4: a cache of 0 entries enforces nothing.
+#[test]
+fn a_store_without_room_cannot_be_built() {
+    let error = MemoryStore::<Gcra>::builder()
+        .max_keys(0)
+        .build()
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        ConfigError::OutOfRange {
+            field: "max_keys",
+            value: 0,
+            min: 1,
+            ..
+        }
+    ));
+    for shards in [0, 65_537] {
+        assert!(
+            MemoryStore::<Gcra>::builder()
+                .shards(shards)
+                .build()
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn bounds_hold_under_threads() {
+    let store = MemoryStore::builder()
+        .max_keys(100)
+        .clock(clock())
+        .build()
+        .unwrap();
+    let hourly = FixedWindow::per_hour(1).unwrap();
+    let admitted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                let (store, hourly) = (&store, &hourly);
+                scope.spawn(move || {
+                    let keys = (0..2_000).map(|key| key * 8 + thread);
+                    keys.filter(|&key| allowed(store, hourly, key)).count()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(admitted, 100);
+    assert_eq!(store.len(), 100);
+}
