@@ -19,8 +19,8 @@ use level::Level;
 use tenants::{Line, Tenant, Tenants};
 use tree::{Item, Key, Standing, Sums, Tree};
 
-/// Tenants that one call may find idle. Each costs about a microsecond at a million tenants.
-const EXPIRIES: usize = 256;
+/// Tenants that one call may find idle, or find to be the only ones who are not. Each costs about a microsecond at a million tenants.
+const EXPIRIES: usize = 512;
 
 /// Records that one call may forget.
 const FORGOTTEN: usize = 4;
@@ -76,10 +76,13 @@ pub(crate) struct Shares {
     max_tenants: usize,
     /// Counts windows.
     epoch: u64,
-    /// Counts how often everyone was found idle at once.
+    expiries: usize,
+    /// Counts how often the trees were begun afresh, and what that was when the window began.
     life: u64,
-    /// Counts how often the window's sum of weights was begun afresh.
+    life_at_roll: u64,
+    /// Counts how often the window's sum of weights was begun afresh, and what that was when the window began.
     count: u64,
+    count_at_roll: u64,
     /// The newest instant seen.
     latest: u64,
     budget: u64,
@@ -103,8 +106,11 @@ impl Shares {
             keep_for,
             max_tenants,
             epoch: 1,
+            expiries: EXPIRIES,
             life: 1,
+            life_at_roll: 1,
             count: 1,
+            count_at_roll: 1,
             latest: 0,
             budget: 0,
             used: 0,
@@ -127,6 +133,8 @@ impl Shares {
         self.used = 0;
         self.served.clear();
         self.count += 1;
+        self.count_at_roll = self.count;
+        self.life_at_roll = self.life;
         self.weight = self.waiting.weight();
         self.find_fair_level();
     }
@@ -352,8 +360,8 @@ impl Shares {
         if active && (tenant.weight != ask.weight || tenant.cost != ask.cost) {
             self.exit(&mut tenant);
         }
-        if active && tenant.weight != ask.weight {
-            // The promise made under the old weight is void for this window.
+        if (active && tenant.weight != ask.weight) || self.was_left_behind(&tenant) {
+            // The promise is void for this window, but the weight stays in its sum.
             self.count_early(&mut tenant);
         }
         if !active || tenant.weight != ask.weight {
@@ -389,31 +397,56 @@ impl Shares {
         }
     }
 
-    /// Finds tenants idle, those first who have been silent longest.
+    /// Finds tenants idle, those first who have been silent longest; not all at once, if there are many.
     fn expire(&mut self, now: u64) {
-        let silent = |tenant: &Tenant| now.saturating_sub(tenant.asked) >= self.idle_after;
-        if self.active.last().is_some_and(|last| silent(&self.tenants[last])) {
-            self.expire_all();
-        }
-        for _ in 0..EXPIRIES {
-            let idle_after = self.idle_after;
-            let first = self.active.first().filter(|first| {
-                now.saturating_sub(self.tenants[*first].asked) >= idle_after
-            });
-            let Some(first) = first else {
-                break;
+        for _ in 0..self.expiries {
+            let Some(first) = self.first_silent(now) else {
+                return;
             };
             self.retire(first);
         }
+        if self.first_silent(now).is_some() {
+            self.keep_few(now);
+        }
     }
 
-    /// Finds everyone idle, in one step.
-    fn expire_all(&mut self) {
+    /// Whoever is still in the line of the active and has been silent for too long.
+    fn first_silent(&self, now: u64) -> Option<u32> {
+        self.active.first().filter(|first| self.is_silent(*first, now))
+    }
+
+    fn is_silent(&self, place: u32, now: u64) -> bool {
+        now.saturating_sub(self.tenants[place].asked) >= self.idle_after
+    }
+
+    /// If only few are not idle, begins the trees afresh with them.
+    fn keep_few(&mut self, now: u64) {
+        let mut few: Vec<u32> = self
+            .tenants
+            .from_last(&self.active)
+            .take_while(|place| !self.is_silent(*place, now))
+            .take(self.expiries + 1)
+            .collect();
+        if few.len() > self.expiries {
+            return;
+        }
+        few.iter().for_each(|place| self.tenants.leave(&mut self.active, *place));
+        self.tenants.move_all(&mut self.active, &mut self.idle);
         self.life += 1;
         self.waiting.clear();
         self.served.clear();
-        self.tenants.move_all(&mut self.active, &mut self.idle);
-        self.nobody_is_active();
+        few.reverse();
+        for place in few {
+            self.tenants.join(&mut self.active, place);
+            let mut tenant = self.tenants[place];
+            tenant.life = self.life;
+            tenant.entered = false;
+            self.enter(&mut tenant);
+            self.tenants[place] = tenant;
+        }
+        if self.active.first().is_none() {
+            self.nobody_is_active();
+        }
     }
 
     /// Moves an active tenant to the idle.
@@ -520,6 +553,13 @@ impl Shares {
 
     fn is_active(&self, tenant: &Tenant) -> bool {
         tenant.life == self.life
+    }
+
+    /// Whether it has been active in this window, and was found idle when the trees were begun afresh.
+    const fn was_left_behind(&self, tenant: &Tenant) -> bool {
+        tenant.life != self.life
+            && tenant.life >= self.life_at_roll
+            && self.count == self.count_at_roll
     }
 
     const fn used_by(&self, tenant: &Tenant) -> u64 {

@@ -160,6 +160,12 @@ impl Tenants {
         *from = Line::EMPTY;
     }
 
+    /// The places in a line, from last to first.
+    pub(crate) fn from_last(&self, line: &Line) -> impl Iterator<Item = u32> {
+        let step = |&place: &u32| Some(self.records[place].before).filter(|next| *next != NOBODY);
+        std::iter::successors(line.last(), step)
+    }
+
     /// The tenants of a line, from first to last.
     pub(crate) fn iter(&self, line: &Line) -> impl Iterator<Item = (u128, &Tenant)> {
         let step = |&place: &u32| Some(self.records[place].behind).filter(|next| *next != NOBODY);

@@ -14,6 +14,8 @@ struct Instance {
     budget: u64,
     idle_after: u64,
     max_tenants: usize,
+    /// Fewer than there are tenants: then all that are idle are found only if few are not.
+    expiries: usize,
     steps: Vec<Step>,
 }
 
@@ -60,6 +62,7 @@ impl Arbitrary for Instance {
             budget,
             idle_after: 1 + below(g, 20),
             max_tenants: if bool::arbitrary(g) { 100 } else { 1 + below(g, 6) as usize },
+            expiries: 100,
             steps,
         }
     }
@@ -88,7 +91,7 @@ impl Pair {
         let (idle_after, keep_for) = (instance.idle_after, 2 * WINDOW);
         let max_tenants = instance.max_tenants;
         let mut pair = Self {
-            shares: Shares::new(idle_after, keep_for, max_tenants),
+            shares: Shares { expiries: instance.expiries, ..Shares::new(idle_after, keep_for, max_tenants) },
             twin: Twin::new(idle_after, keep_for, max_tenants),
             budget: instance.budget,
             now: WINDOW,
