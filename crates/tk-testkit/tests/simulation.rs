@@ -2,6 +2,8 @@
 //!
 //! `THROTTLEKIT_SEEDS=100000` runs more of them, `THROTTLEKIT_SEED=4711` a single one.
 
+#![cfg(feature = "simulation")]
+
 use std::{env, ops::Range};
 
 use tk_testkit::simulation::{Counts, Mode, Plan, Rule, Scenario, Violation, run, run_all};
