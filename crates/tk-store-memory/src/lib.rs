@@ -24,9 +24,13 @@ mod shard;
 mod slab;
 mod store;
 mod sync;
+#[cfg(feature = "quanta")]
+mod quanta_clock;
 mod table;
 mod word;
 
 pub use builder::Builder;
 pub use full::WhenFull;
+#[cfg(feature = "quanta")]
+pub use quanta_clock::QuantaClock;
 pub use store::MemoryStore;

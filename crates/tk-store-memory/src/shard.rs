@@ -4,7 +4,7 @@ mod locked;
 mod sweep;
 mod update;
 
-pub(crate) use sweep::{Swept, Turn};
+pub(crate) use sweep::{Search, Swept, Turn};
 
 use locked::Locked;
 use tk_core::{Decision, Fingerprint, Strategy, Timestamp};
@@ -42,11 +42,12 @@ pub(crate) struct Call<'a, S> {
 #[derive(Debug)]
 pub(crate) struct Full;
 
-/// In lines of its own: two, since processors fetch lines in pairs.
-#[repr(align(128))]
+/// All that a check under the lock writes here lies in the first cache line, with the lock, so that threads that contend for
+/// a key pass on that line and the key's slot, and nothing else.
+#[repr(C, align(64))]
 pub(crate) struct Shard<S: Strategy> {
-    denied: Denied,
     locked: Mutex<Locked<S>>,
+    denied: Denied,
     hint: Hint,
 }
 
@@ -54,8 +55,8 @@ impl<S: Strategy> Shard<S> {
     /// An empty shard; `lives` is where it begins to count lives.
     pub(crate) fn new(lives: u64) -> Self {
         Self {
-            denied: Denied::new(),
             locked: Mutex::new(Locked::new(lives)),
+            denied: Denied::new(),
             hint: Hint::new(),
         }
     }
@@ -121,8 +122,8 @@ impl<S: Strategy> Shard<S> {
     }
 
     /// Looks for stale keys. If some were found, here or elsewhere, it will soon be time again; answers whether.
-    pub(crate) fn look(&self, call: &Call<'_, S>, spared: Fingerprint, found: bool) -> bool {
-        self.locked(|locked| locked.look(call, &self.denied, spared, found))
+    pub(crate) fn look(&self, call: &Call<'_, S>, search: Search, found: bool) -> bool {
+        self.locked(|locked| locked.look(call, &self.denied, search, found))
     }
 
     /// Calls `read` with the state of a key; with a new one and `false` if there is no such key.
@@ -141,9 +142,9 @@ impl<S: Strategy> Shard<S> {
     }
 
     /// Looks for stale keys, unless the shard is locked: then it is in use, and looks after itself.
-    pub(crate) fn try_sweep(&self, call: &Call<'_, S>, spared: Fingerprint) -> Option<Swept> {
+    pub(crate) fn try_sweep(&self, call: &Call<'_, S>, search: Search) -> Option<Swept> {
         let mut locked = self.locked.try_lock()?;
-        let swept = locked.sweep(call, &self.denied, spared);
+        let swept = locked.sweep(call, &self.denied, search);
         self.hint.set(locked.table.base(), locked.table.capacity());
         Some(swept)
     }

@@ -13,7 +13,7 @@ use crate::{
     full::denial,
     generations::Generations,
     population::Population,
-    shard::{Call, Common, Full, Shard, Turn},
+    shard::{Call, Common, Full, Search, Shard, Turn},
     sync::{AtomicUsize, Ordering},
 };
 
@@ -219,7 +219,8 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
         fingerprint: Fingerprint,
         action: &A,
     ) -> A::Answer {
-        let found = (0..LOOKS_WHEN_FULL).any(|_| self.look(call, fingerprint) > 0);
+        let search = Search::pressing(fingerprint);
+        let found = (0..LOOKS_WHEN_FULL).any(|_| self.look(call, search) > 0);
         if found && let Ok(answer) = self.update(call, fingerprint, action) {
             return answer;
         }
@@ -235,18 +236,19 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     #[cold]
     #[inline(never)]
     fn tend(&self, call: &Call<'_, S>, spared: Fingerprint) -> bool {
+        let search = Search::unhurried(spared);
         let mut looks = 0;
-        while looks < LOOKS && self.look(call, spared) > 0 {
+        while looks < LOOKS && self.look(call, search) > 0 {
             looks += 1;
         }
-        self.shard(spared).look(call, spared, looks > 0)
+        self.shard(spared).look(call, search, looks > 0)
     }
 
     /// Examines a handful of slots of the next shard that has any, and answers how many keys it removed.
-    fn look(&self, call: &Call<'_, S>, spared: Fingerprint) -> usize {
+    fn look(&self, call: &Call<'_, S>, search: Search) -> usize {
         for _ in 0..SHARDS_PER_LOOK {
             let index = self.next.0.load(Ordering::Relaxed);
-            let swept = self.shards[index & (self.shards.len() - 1)].try_sweep(call, spared);
+            let swept = self.shards[index & (self.shards.len() - 1)].try_sweep(call, search);
             if swept.is_none_or(|swept| swept.done) {
                 // If another thread moves on at the same time, a shard is passed by; its turn comes again.
                 self.next.0.store(index.wrapping_add(1), Ordering::Relaxed);

@@ -15,9 +15,9 @@ const BATCH: usize = 16;
 
 pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
     let mut table = Table::new("Batches", "nanoseconds per key");
-    let (hundred, most) = (NonZeroU32::MIN.saturating_add(99), NonZeroU32::MAX);
-    let strategy = Gcra::per_second(hundred.get().into())?.burst(most.get().into())?;
-    let quota = Quota::per_second(hundred).allow_burst(most);
+    let (hundred, most) = (NonZeroU32::MIN.saturating_add(99), NonZeroU32::MIN.saturating_add(99_999_999));
+    let strategy = Gcra::per_hour(hundred.get().into())?.burst(most.get().into())?;
+    let quota = Quota::per_hour(hundred).allow_burst(most);
     let ours = RateLimiter::new(strategy, MemoryStore::new());
     let theirs = governor::DefaultKeyedRateLimiter::keyed(quota);
     for number in 0..KEYS {

@@ -16,7 +16,7 @@ use governor::{
 };
 use tk_benches::{Contender, FlatTable, Harness, Spread, Table, Traffic, name_of};
 use tk_core::{CachedClock, Clock, Gcra, RateLimiter, SystemClock};
-use tk_store_memory::MemoryStore;
+use tk_store_memory::{MemoryStore, QuantaClock};
 
 use crate::section::Settings;
 
@@ -50,6 +50,7 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
         table,
         SystemClock,
         DefaultClock::default(),
+        true,
     )
 }
 
@@ -66,6 +67,7 @@ pub(crate) fn run_cached(settings: &Settings, harness: &mut Harness) -> Result<T
         table,
         CachedClock::every(REFRESH)?,
         theirs,
+        false,
     )
 }
 
@@ -75,6 +77,7 @@ fn measure<O, T>(
     mut table: Table,
     ours: O,
     theirs: T,
+    real: bool,
 ) -> Result<Table>
 where
     O: Clock + Clone + 'static,
@@ -91,7 +94,7 @@ where
             if rows.is_empty() {
                 continue;
             }
-            let side = Sides::new(spread, allowed, ours.clone(), theirs.clone())?;
+            let side = Sides::new((spread, allowed), ours.clone(), theirs.clone(), real)?;
             for (threads, name) in rows {
                 let contenders = side.contenders(threads);
                 let plan = settings.plan(threads, 50_000);
@@ -107,8 +110,12 @@ where
 struct Sides<O: Clock + 'static, T: governor::clock::Clock<Instant = Instant>> {
     traffic: Traffic,
     ours: RateLimiter<MemoryStore<Gcra, O>>,
+    /// Ours with the clock that governor uses.
+    counter: RateLimiter<MemoryStore<Gcra, QuantaClock>>,
     theirs: Governor<T>,
     flat: Mutex<FlatTable<O>>,
+    /// Whether the clocks are real ones, and not cached.
+    real: bool,
 }
 
 impl<O, T> Sides<O, T>
@@ -118,12 +125,12 @@ where
 {
     /// All keys are known beforehand. To allow, the burst is larger than what is asked for; to deny, one request
     /// per key and day is the limit.
-    fn new(spread: Spread, allowed: bool, ours: O, theirs: T) -> Result<Self> {
+    fn new((spread, allowed): (Spread, bool), ours: O, theirs: T, real: bool) -> Result<Self> {
         let (strategy, quota) = if allowed {
             let hundred = NonZeroU32::MIN.saturating_add(99);
-            let burst = NonZeroU32::MAX;
-            let strategy = Gcra::per_second(hundred.get().into())?.burst(burst.get().into())?;
-            (strategy, Quota::per_second(hundred).allow_burst(burst))
+            let burst = hundred.saturating_mul(NonZeroU32::MIN.saturating_add(999_999));
+            let strategy = Gcra::per_hour(hundred.get().into())?.burst(burst.get().into())?;
+            (strategy, Quota::per_hour(hundred).allow_burst(burst))
         } else {
             let day = Duration::from_secs(86_400);
             let quota = Quota::with_period(day).ok_or_else(|| anyhow::anyhow!("a day is long"))?;
@@ -131,8 +138,10 @@ where
         };
         let keys = spread.keys();
         let sides = Self {
+            real,
             traffic: Traffic::of(spread),
             ours: RateLimiter::new(strategy, MemoryStore::with_clock(ours.clone())),
+            counter: RateLimiter::new(strategy, MemoryStore::with_clock(QuantaClock::new())),
             theirs: Governor::new(quota, DefaultKeyedStateStore::default(), theirs),
             flat: Mutex::new(FlatTable::new(keys as usize, strategy, ours)),
         };
@@ -167,6 +176,13 @@ where
                 }
             }),
         ];
+        if self.real {
+            contenders.push(Contender::new("ThrottleKit, quanta", |thread, count| {
+                for key in self.traffic.requests(thread, count) {
+                    black_box(&self.counter.check(key.as_str()));
+                }
+            }));
+        }
         if threads == 1 {
             contenders.push(Contender::new("bare flat table", |thread, count| {
                 let mut flat = self.flat.lock().unwrap_or_else(PoisonError::into_inner);

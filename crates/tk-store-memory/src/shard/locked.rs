@@ -13,6 +13,8 @@ use crate::{
     word::Word,
 };
 
+/// In the order of use: the first line of the shard ends before the slab.
+#[repr(C)]
 pub(super) struct Locked<S: Strategy> {
     pub(super) table: Table,
     /// The largest `now` of any call.

@@ -10,9 +10,9 @@
 //!
 //! Denials that take no lock write nothing that threads share, so each thread counts its own; see [`Turn`].
 
-use core::cell::Cell;
+use core::{cell::Cell, time::Duration};
 
-use tk_core::{Fingerprint, Strategy};
+use tk_core::{Fingerprint, Strategy, Timestamp};
 
 use super::{Call, locked::Locked};
 use crate::{denied::Denied, word::Word};
@@ -54,6 +54,29 @@ impl Turn {
     }
 }
 
+/// Which keys a look may remove.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// The key that the call is about.
+    pub(crate) spared: Fingerprint,
+    /// How long a key must have been as good as new.
+    pub(crate) linger: Duration,
+}
+
+impl Search {
+    /// For cleaning: a key that is used about once per second is better kept than removed and added each time.
+    pub(crate) const fn unhurried(spared: Fingerprint) -> Self {
+        let linger = Duration::from_secs(1);
+        Self { spared, linger }
+    }
+
+    /// For making room.
+    pub(crate) const fn pressing(spared: Fingerprint) -> Self {
+        let linger = Duration::ZERO;
+        Self { spared, linger }
+    }
+}
+
 /// What a look found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
@@ -85,22 +108,23 @@ impl<S: Strategy> Locked<S> {
         &mut self,
         call: &Call<'_, S>,
         denied: &Denied,
-        spared: Fingerprint,
+        search: Search,
         found: bool,
     ) -> bool {
-        let found = self.sweep(call, denied, spared).removed > 0 || found;
+        let found = self.sweep(call, denied, search).removed > 0 || found;
         self.sweep.rest = if found { 0 } else { REST };
         found
     }
 
-    /// Examines a handful of slots and removes the stale keys among them, `spared` excepted.
+    /// Examines a handful of slots and removes the stale keys among them.
     pub(super) fn sweep(
         &mut self,
         call: &Call<'_, S>,
         denied: &Denied,
-        spared: Fingerprint,
+        search: Search,
     ) -> Swept {
         self.newest = self.newest.max(call.now);
+        let as_of = self.newest - search.linger;
         let mut removed = 0;
         for _ in 0..HANDFUL {
             let at = self.sweep.cursor;
@@ -112,7 +136,7 @@ impl<S: Strategy> Locked<S> {
                 };
             }
             match self.table.get(at) {
-                Some((bits, word)) if bits != spared.bits() && self.is_stale(call, word) => {
+                Some((bits, word)) if self.is_stale(call, word, as_of) && bits != search.spared.bits() => {
                     // Another key may have moved into this slot, so the cursor stays.
                     self.remove(call.common, denied, at);
                     removed += 1;
@@ -127,11 +151,11 @@ impl<S: Strategy> Locked<S> {
     }
 
     #[inline]
-    fn is_stale(&self, call: &Call<'_, S>, word: Word) -> bool {
+    fn is_stale(&self, call: &Call<'_, S>, word: Word, as_of: Timestamp) -> bool {
         let generations = &call.common.generations;
         if let Some(index) = word.slab_index() {
             let entry = self.slab.get(index);
-            return entry.is_some_and(|entry| entry.is_fresh(generations, self.newest));
+            return entry.is_some_and(|entry| entry.is_fresh(generations, as_of));
         }
         // The caller's own strategy says it best; it is also at hand.
         let packer = if word.generation() == call.generation {
@@ -139,6 +163,6 @@ impl<S: Strategy> Locked<S> {
         } else {
             generations.get(word.generation())
         };
-        packer.is_some_and(|packer| packer.is_fresh(&packer.unpack(word.state()), self.newest))
+        packer.is_some_and(|packer| packer.is_fresh(&packer.unpack(word.state()), as_of))
     }
 }
