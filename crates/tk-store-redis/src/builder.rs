@@ -6,7 +6,7 @@ use fred::{
     clients::{Client, Pool},
     types::{
         Builder as FredBuilder,
-        config::{Config, ReconnectPolicy, UnresponsiveConfig},
+        config::{Config, ReconnectPolicy},
     },
 };
 use tk_core::{Clock, ConfigError, Range};
@@ -14,7 +14,7 @@ use tk_core::{Clock, ConfigError, Range};
 use crate::{
     RedisStore, Warning,
     key::Space,
-    link::{Bounds, Link},
+    link::{Bounds, DEFAULT_BOUNDS, Link, never_again},
     scripted::Scripted,
     warning::{Hook, inspect},
 };
@@ -63,12 +63,7 @@ impl<S: Scripted> Builder<S> {
             prefix: "tk".to_owned(),
             server: None,
             connections: 1,
-            bounds: Bounds {
-                deadline: Duration::from_millis(100),
-                max_in_flight: 16_384,
-                failures: 5,
-                probe_interval: Duration::from_secs(1),
-            },
+            bounds: DEFAULT_BOUNDS,
             clock: None,
             hook: Box::new(|warning| log::warn!("{warning}")),
             strategy: PhantomData,
@@ -192,27 +187,7 @@ impl<S: Scripted> Builder<S> {
         Range::name("policy", &self.policy)?;
         Range::name("prefix", &self.prefix)?;
         Range::between("connections", self.connections as u128, 1, 1_024)?;
-        Range::between(
-            "max_in_flight",
-            self.bounds.max_in_flight as u128,
-            1,
-            1 << 24,
-        )?;
-        Range::between(
-            "breaker failures",
-            self.bounds.failures.into(),
-            1,
-            u32::MAX.into(),
-        )?;
-        let hour = 3_600_000_000;
-        Range::between("deadline", self.bounds.deadline.as_micros(), 1_000, hour)?;
-        Range::between(
-            "probe_interval",
-            self.bounds.probe_interval.as_micros(),
-            1_000,
-            hour,
-        )?;
-        Ok(())
+        self.bounds.check()
     }
 }
 
@@ -228,7 +203,7 @@ impl<S> fmt::Debug for Builder<S> {
     }
 }
 
-fn unusable(error: &fred::error::Error) -> BuildError {
+pub(crate) fn unusable(error: &fred::error::Error) -> BuildError {
     BuildError::Url(error.to_string().into())
 }
 
@@ -245,17 +220,7 @@ fn clients(
     let mut builder = FredBuilder::from_config(config);
     builder
         .set_policy(policy)
-        .with_connection_config(|connection| {
-            connection.max_command_attempts = 1;
-            connection.max_redirections = 0;
-            connection.connection_timeout = Duration::from_secs(1);
-            connection.internal_command_timeout = Duration::from_secs(1);
-            connection.tcp.nodelay = Some(true);
-            connection.unresponsive = UnresponsiveConfig {
-                max_timeout: Some((bounds.deadline * 5).max(Duration::from_millis(500))),
-                interval: Duration::from_millis(100),
-            };
-        });
+        .with_connection_config(|connection| never_again(connection, bounds));
     (0..connections)
         .map(|_| builder.build().map_err(|error| unusable(&error)))
         .collect()

@@ -10,12 +10,16 @@
 //!   clients therefore follow no redirections (`max_redirections` = 0): fred then refreshes its map of the cluster, and reports an error that stands for nothing else. Such
 //!   a call was not applied, and is sent once more from here. fred's own handling of ASK, which may take another call's reply
 //!   for the answer to ASKING, is not reached either.
+//! - A client with options (attempts, a timeout) has no EVAL and EVALSHA of its own; the call compiles all the same, goes to the client
+//!   beneath, and the options are not applied. Hence commands are built here, by hand.
 //! - Its timeout marks a command as dead, so that it is not written any more if it still waits in a queue; a timeout of our own
 //!   around it would not. So the deadline is fred's timeout, and ours around it is a safety net.
-//! - A connection without an answer for long is closed, so that a host that vanished without a word is noticed.
+//! - A host that vanishes without a word is noticed by fred only if nobody calls; `silence.rs` does it under traffic.
 
 mod attempt;
+mod bounds;
 mod classify;
+mod silence;
 mod supervise;
 
 use std::{
@@ -28,16 +32,16 @@ use std::{
 
 use fred::{
     clients::Client,
-    interfaces::{ClientLike, ClusterInterface, KeysInterface, LuaInterface},
-    types::{Value, config::Options},
+    interfaces::{ClientLike, ClusterInterface},
+    types::{ClusterHash, CustomCommand, Value, config::Options},
 };
 use tk_core::{Clock, SystemClock};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-pub(crate) use self::supervise::Supervisor;
+pub(crate) use self::{bounds::{Bounds, DEFAULT_BOUNDS, never_again}, classify::classify, supervise::Supervisor};
 use self::{
     attempt::{Attempt, Remedy},
-    classify::classify,
+    silence::Silence,
     supervise::Trouble,
 };
 use crate::{
@@ -59,17 +63,33 @@ pub(crate) enum Call {
     Forget { key: Vec<u8> },
 }
 
-/// How long and how often.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    /// The time that a call may take.
-    pub(crate) deadline: Duration,
-    /// Calls in flight.
-    pub(crate) max_in_flight: usize,
-    /// Failures in a row at which the breaker opens.
-    pub(crate) failures: u32,
-    /// From one probe to the next.
-    pub(crate) probe_interval: Duration,
+impl Call {
+    fn key(&self) -> &[u8] {
+        match self {
+            Self::Script { key, .. } | Self::Forget { key } => key,
+        }
+    }
+
+    /// The command that is sent, and its arguments.
+    fn command(&self, attempt: Attempt) -> (&'static str, Vec<Value>) {
+        let named = Value::Bytes(self.key().to_vec().into());
+        match self {
+            Self::Forget { .. } => ("UNLINK", vec![named]),
+            Self::Script {
+                script, arguments, ..
+            } => {
+                let (command, script) = if attempt.with_text {
+                    ("EVAL", Value::from_static_str(script.text()))
+                } else {
+                    ("EVALSHA", script.hash())
+                };
+                let mut all = Vec::with_capacity(3 + arguments.len());
+                all.extend([script, Value::Integer(1), named]);
+                all.extend_from_slice(arguments);
+                (command, all)
+            }
+        }
+    }
 }
 
 /// Connections to the server or the cluster, shared by all users of a store.
@@ -82,6 +102,7 @@ pub(crate) struct Link {
     in_flight: AtomicUsize,
     clock: SystemClock,
     trouble: Trouble,
+    silence: Silence,
     /// When the topology was last refreshed.
     refreshed: tokio::sync::Mutex<Option<Instant>>,
     /// Keeps connections up, if they are the store's own.
@@ -107,6 +128,7 @@ impl Link {
             in_flight: AtomicUsize::new(0),
             clock: SystemClock,
             trouble: Trouble::default(),
+            silence: Silence::new(bounds.failures, bounds.patience()),
             refreshed: tokio::sync::Mutex::new(None),
             supervisors: Mutex::new(Vec::new()),
         }
@@ -275,23 +297,38 @@ impl Link {
             fail_fast: true,
             ..Options::default()
         };
-        let client = client.with_options(&options);
-        let result = match call {
-            Call::Forget { key } => client.unlink(key.as_slice()).await,
-            Call::Script {
-                script,
-                key,
-                arguments,
-            } => {
-                let (key, arguments) = (key.as_slice(), arguments.clone());
-                if attempt.with_text {
-                    client.eval(script.text(), key, arguments).await
-                } else {
-                    client.evalsha(script.hash(), key, arguments).await
+        let (command, arguments) = call.command(attempt);
+        // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
+        let hash = ClusterHash::Custom(fred::util::redis_keyslot(call.key()));
+        let command = CustomCommand::new_static(command, hash, false);
+        let result = client
+            .with_options(&options)
+            .custom(command, arguments)
+            .await;
+        let result = result.map_err(|error| StoreError::new(classify(&error)));
+        self.listen(client, call.key(), result.as_ref().err());
+        result
+    }
+
+    /// Gives a connection up that leaves calls unanswered.
+    fn listen(&self, client: &Client, key: &[u8], error: Option<&StoreError>) {
+        let node = || {
+            let cluster = client
+                .is_clustered()
+                .then(|| client.cached_cluster_state())??;
+            cluster.get_server(fred::util::redis_keyslot(key)).cloned()
+        };
+        match error.map(StoreError::kind) {
+            Some(ErrorKind::Timeout) => {
+                if self.silence.unanswered(node(), self.clock.monotonic()) {
+                    let client = client.clone();
+                    // If it fails, the next calls fail too, and it is tried again.
+                    tokio::spawn(async move { client.force_reconnection().await });
                 }
             }
-        };
-        result.map_err(|error| classify(&error).into())
+            Some(ErrorKind::Unreachable(_) | ErrorKind::Lost(_)) => {}
+            _ => self.silence.answered(node),
+        }
     }
 
     /// Waits for a connection until `due`.

@@ -2,13 +2,15 @@
 
 use std::sync::LazyLock;
 
+use fred::{bytes_utils::Str, types::Value};
+
 use crate::operation::Operation;
 
 /// A script and its name on the server.
 #[derive(Debug)]
 pub(crate) struct Script {
     text: &'static str,
-    hash: LazyLock<String>,
+    hash: LazyLock<Str>,
 }
 
 impl Script {
@@ -17,8 +19,9 @@ impl Script {
     }
 
     /// The SHA-1 of the text, by which EVALSHA calls it.
-    pub(crate) fn hash(&self) -> &str {
-        &self.hash
+    pub(crate) fn hash(&self) -> Value {
+        // A copy shares the text.
+        Value::String(self.hash.clone())
     }
 }
 
@@ -48,7 +51,7 @@ macro_rules! script {
         const TEXT: &str = concat!($(include_str!(concat!("script/", $file, ".lua"))),*);
         Script {
             text: TEXT,
-            hash: LazyLock::new(|| fred::util::sha1_hash(TEXT)),
+            hash: LazyLock::new(|| fred::util::sha1_hash(TEXT).into()),
         }
     }};
 }

@@ -3,8 +3,12 @@
 //! A server ends, and its directory goes, when it is dropped. Everything here panics with a message that says what is
 //! missing: a test that cannot run must fail and not be skipped.
 
+mod cluster;
+mod proxy;
 mod redis;
 mod wire;
 
+pub use cluster::RedisCluster;
+pub use proxy::{Fault, Proxy};
 pub use redis::{RedisServer, free_port};
 pub use wire::{Answer, Wire};

@@ -16,7 +16,7 @@ const NOT_WRITTEN: [&str; 4] = [
 ];
 
 /// Whatever is not known to leave the server untouched counts as lost.
-pub(super) fn classify(error: &Error) -> ErrorKind {
+pub(crate) fn classify(error: &Error) -> ErrorKind {
     let text = error.details();
     if *error.kind() == Kind::Timeout {
         return ErrorKind::Timeout;

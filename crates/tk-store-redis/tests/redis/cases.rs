@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tk_core::{
-    Error, FixedWindow, Gcra, ManualClock, SlidingWindowLog, Store, Timestamp, TokenBucket,
+    Error, FixedWindow, Gcra, ManualClock, SlidingWindow, SlidingWindowLog, Store, Timestamp,
+    TokenBucket,
 };
-use tk_store_redis::{Applied, ErrorKind, RedisStore};
+use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted};
 use tk_testkit::{conformance::block_on, servers::RedisServer};
 
 use crate::support::on;
@@ -156,5 +157,49 @@ fn a_denial_takes_nothing() {
         assert!(store.check(&strategy, "key", 5).await.unwrap().is_denied());
         let decision = store.check(&strategy, "key", 1).await.unwrap();
         assert_eq!((decision.allowed, decision.remaining), (true, 1));
+    });
+}
+
+/// What the documentation tells operators to allow.
+const COMMANDS: &str = "evalsha eval time get set pttl pexpire pexpireat unlink hgetall hset hdel hincrby zadd zrem zrange zrevrange \
+    zrangebyscore zrevrangebyscore ping client|id info";
+
+#[test]
+fn the_permissions_in_the_documentation_are_enough() {
+    async fn all<S: Scripted>(server: &RedisServer, strategy: S) {
+        let url = server.url().replace("redis://", "redis://limits:secret@");
+        let store = on::<S>(server).url(url).build().unwrap();
+        assert!(store.check(&strategy, "key", 1).await.unwrap().allowed);
+        assert!(store.peek(&strategy, "key").await.unwrap().allowed);
+        let grant = store.lease(&strategy, "key", 3, 1).await.unwrap();
+        assert_eq!(
+            store
+                .give_back(&strategy, "key", grant.tag, 1)
+                .await
+                .unwrap(),
+            1
+        );
+        assert!(store.check(&strategy, "key", 10).await.unwrap().is_denied());
+        store.reset(&strategy, "key").await.unwrap();
+    }
+    let server = RedisServer::start();
+    let mut rule = vec!["ACL", "SETUSER", "limits", "on", ">secret", "~*", "-@all"];
+    let allowed: Vec<_> = COMMANDS
+        .split_whitespace()
+        .map(|command| format!("+{command}"))
+        .collect();
+    rule.extend(allowed.iter().map(String::as_str));
+    server.ask(&rule);
+    server.ask(&["ACL", "SETUSER", "default", "off"]);
+    block_on(async {
+        let hour = Duration::from_secs(3_600);
+        all(&server, Gcra::new(10, hour).unwrap()).await;
+        all(
+            &server,
+            FixedWindow::new(10, Duration::from_secs(1 << 24)).unwrap(),
+        )
+        .await;
+        all(&server, SlidingWindow::new(10, hour).unwrap()).await;
+        all(&server, SlidingWindowLog::new(10, hour).unwrap()).await;
     });
 }

@@ -5,8 +5,11 @@
 mod arithmetic;
 mod big_logs;
 mod cases;
+mod clusters;
 mod conformance;
 mod crowds;
 mod lives;
+mod lost_replies;
 mod outages;
+mod replicas;
 mod support;

@@ -62,6 +62,40 @@ impl RedisServer {
         server
     }
 
+    /// A replica of whatever listens on a port of the loopback interface, in step with it.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started, or never is in step.
+    #[must_use]
+    pub fn replica_of(port: u16) -> Self {
+        let replica = Self::start_with(&["--replicaof", "127.0.0.1", &port.to_string()]);
+        replica.wait_until_in_step();
+        replica
+    }
+
+    /// Waits until a replica is connected to its primary and has its data.
+    ///
+    /// # Panics
+    ///
+    /// If it never is.
+    pub fn wait_until_in_step(&self) {
+        for _ in 0..1_500 {
+            let role = self
+                .ask(&["INFO", "replication"])
+                .text()
+                .unwrap_or_default();
+            if role.contains("master_link_status:up") {
+                return;
+            }
+            pause(Duration::from_millis(10));
+        }
+        panic!(
+            "a replica is never in step with its primary: {}",
+            self.log()
+        );
+    }
+
     /// A server that is not running yet; see [`RedisServer::run`].
     ///
     /// # Panics
@@ -98,6 +132,7 @@ impl RedisServer {
             .args(["--bind", "127.0.0.1", "--port", &port])
             .args(["--save", "", "--appendonly", "no"])
             .args(["--dir", ".", "--logfile", "server.log"])
+            .args(["--repl-diskless-sync-delay", "0"])
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -251,6 +286,6 @@ fn is_loading(answer: &Answer) -> bool {
     clippy::disallowed_methods,
     reason = "another process is waited for, whose time no clock of ours moves"
 )]
-fn pause(duration: Duration) {
+pub(super) fn pause(duration: Duration) {
     thread::sleep(duration);
 }
