@@ -1,0 +1,7 @@
+//! The systems, one for each kind of specification.
+
+pub mod apart;
+pub mod atomic;
+pub mod pool;
+pub mod returning;
+pub mod skewed;
