@@ -8,7 +8,8 @@ use std::{
 };
 
 use tk_core::{
-    AsyncRateLimiter, ConfigError, Error, FixedWindow, Limiter, ManualClock, RateLimiter, Timestamp,
+    AsyncRateLimiter, ConfigError, Error, FixedWindow, Limiter, ManualClock, RateLimiter,
+    SyncStore, Timestamp,
 };
 use tk_testkit::ReferenceStore;
 
@@ -112,9 +113,9 @@ fn limiters_with_prefixes_count_apart_over_one_store() {
     // Seen without the prefix, the key is ("login", "alice").
     let strategy = limiter.strategy();
     let store = limiter.store();
-    let bare = tk_core::SyncStore::check_sync(store, &strategy, "alice", 1).unwrap();
+    let bare = SyncStore::check_sync(store, &strategy, "alice", 1).unwrap();
     assert!(bare.allowed);
-    let prefixed = tk_core::SyncStore::check_sync(store, &strategy, &("login", "alice"), 1);
+    let prefixed = SyncStore::check_sync(store, &strategy, &("login", "alice"), 1);
     assert!(prefixed.unwrap().is_denied());
     limiter.reset("alice").unwrap();
     assert!(limiter.check("alice").unwrap().allowed);
@@ -174,6 +175,30 @@ fn middleware_takes_any_limiter_and_shares_it() {
     let leaked: &'static AsyncRateLimiter<Store> = Box::leak(Box::new(async_limiter(9)));
     assert_eq!(remaining(&leaked), 8);
     assert_eq!(remaining(leaked), 7);
+}
+
+#[test]
+fn limiters_that_share_a_store_count_together() {
+    let store = Arc::new(ReferenceStore::new(clock()));
+    let strategy = FixedWindow::per_minute(5).unwrap();
+    let (one, other) = (
+        RateLimiter::new(strategy, store.clone()),
+        RateLimiter::new(strategy, store),
+    );
+    assert_eq!(one.check("a").unwrap().remaining, 4);
+    assert_eq!(other.check("a").unwrap().remaining, 3);
+    assert_eq!(other.peek("a").unwrap().remaining, 3);
+    assert_eq!(one.check_many(&[("a", 2)])[0].unwrap().remaining, 1);
+    let shared = other.store();
+    let grant = SyncStore::lease_sync(shared, &strategy, "a", 9, 1).unwrap();
+    assert_eq!(grant.amount, 1);
+    assert_eq!(
+        SyncStore::give_back_sync(shared, &strategy, "a", grant.tag, 1),
+        Ok(1)
+    );
+    assert_eq!(one.peek("a").unwrap().remaining, 1);
+    one.reset("a").unwrap();
+    assert_eq!(other.check_n("a", 5).unwrap().remaining, 0);
 }
 
 #[test]

@@ -204,7 +204,8 @@ impl SlidingWindow {
     fn fits_at(&self, state: &SlidingWindowState, from: Position, cost: u64) -> u64 {
         let (mut oldest, mut full) = state.sums(from.passed);
         let mut slice = from.slice;
-        for &next in state.oldest_first().skip(from.passed + 1) {
+        let (older, newer) = state.left(from.passed + 1);
+        for &next in older.iter().chain(newer) {
             if full.saturating_add(cost) <= self.limit {
                 break;
             }
@@ -214,11 +215,11 @@ impl SlidingWindow {
         }
         // The oldest slice may still overlap by as much as there is room for its units.
         let room = self.limit.saturating_sub(full).saturating_sub(cost);
-        let overlap = (u128::from(room) * u128::from(self.window))
-            .checked_div(oldest.into())
-            .map_or(self.window, |overlap| {
-                overlap.min(self.window.into()) as u64
-            });
+        let overlap = if room < oldest {
+            share(room, self.window, oldest)
+        } else {
+            self.window
+        };
         self.micros(slice, self.window - overlap)
     }
 
@@ -264,6 +265,15 @@ impl SlidingWindow {
     }
 }
 
+/// `count * part / whole`, rounded down; `count < whole`.
+fn share(count: u64, part: u64, whole: u64) -> u64 {
+    match count.checked_mul(part) {
+        Some(product) => product / whole,
+        // Less than `part`, since `count < whole`.
+        None => (u128::from(count) * u128::from(part) / u128::from(whole)) as u64,
+    }
+}
+
 /// `count * part / whole`, rounded up; `part <= whole`.
 #[inline]
 fn weighted(count: u64, part: u64, whole: u64) -> u64 {
@@ -293,33 +303,44 @@ impl SlidingWindowState {
         (slice % self.counts.len() as u64) as usize
     }
 
-    /// The counts of the newest slice and those before it, oldest first.
+    /// The counts of the newest slice and those before it, oldest first, in two parts.
     #[inline]
-    fn oldest_first(&self) -> impl DoubleEndedIterator<Item = &u64> {
+    fn oldest_first(&self) -> (&[u64], &[u64]) {
         let after_newest = if self.counts.is_empty() {
             0
         } else {
             self.index(self.newest) + 1
         };
         let (newer, older) = self.counts.split_at(after_newest);
-        older.iter().chain(newer)
+        (older, newer)
+    }
+
+    /// The counts that are left once `passed` slices have passed since the newest.
+    #[inline]
+    fn left(&self, passed: usize) -> (&[u64], &[u64]) {
+        let (older, newer) = self.oldest_first();
+        let of_older = passed.min(older.len());
+        let of_newer = (passed - of_older).min(newer.len());
+        (&older[of_older..], &newer[of_newer..])
     }
 
     /// Once `passed` slices have passed since the newest: the units in the slice before the window's first, and those within.
     #[inline]
     fn sums(&self, passed: usize) -> (u64, u64) {
-        let mut counts = self.oldest_first().skip(passed);
-        let oldest = counts.next().copied().unwrap_or(0);
-        (
-            oldest,
-            counts.fold(0, |sum, &count| sum.saturating_add(count)),
-        )
+        let (mut older, mut newer) = self.left(passed);
+        let first = older.split_off_first();
+        let oldest = first.or_else(|| newer.split_off_first());
+        let sum = |sum: u64, &count: &u64| sum.saturating_add(count);
+        let full = newer.iter().fold(older.iter().fold(0, sum), sum);
+        (oldest.copied().unwrap_or(0), full)
     }
 
     /// The newest slice that holds anything.
     #[inline]
     fn last_used(&self) -> Option<u64> {
-        let back = self.oldest_first().rev().position(|&count| count > 0)?;
+        let (older, newer) = self.oldest_first();
+        let mut newest_first = newer.iter().rev().chain(older.iter().rev());
+        let back = newest_first.position(|&count| count > 0)?;
         // Before the epoch there are no slices; only a state from outside can count units there.
         Some(self.newest.saturating_sub(back as u64))
     }

@@ -145,12 +145,12 @@ impl SlidingWindowLog {
         let charged = cost > 0 && excess == 0;
         LogView {
             live,
-            newest: if charged {
-                newest
+            newest: if charged { newest } else { state.last_used() },
+            blocking: if excess > 0 {
+                state.instant_of(first.wrapping_add(excess))
             } else {
-                state.instant_of(state.total())
+                newest
             },
-            blocking: state.instant_of(first.wrapping_add(excess)),
         }
     }
 
@@ -185,9 +185,16 @@ impl SlidingWindowLogState {
 
     /// Units alive at `at`, and the running total before the first of them.
     fn live(&self, at: u64) -> (u64, u64) {
-        let dead = self
+        let any_dead = self
             .entries
-            .partition_point(|entry| self.is_dead(entry, at));
+            .front()
+            .is_some_and(|entry| self.is_dead(entry, at));
+        let dead = if any_dead {
+            self.entries
+                .partition_point(|entry| self.is_dead(entry, at))
+        } else {
+            0
+        };
         let first = dead
             .checked_sub(1)
             .map_or(self.before, |last| self.entries[last].through);
@@ -196,6 +203,18 @@ impl SlidingWindowLogState {
 
     fn is_dead(&self, entry: &Entry, at: u64) -> bool {
         entry.at.saturating_add(self.window) <= at
+    }
+
+    /// The instant of the newest unit; 0 if there is none.
+    fn last_used(&self) -> u64 {
+        let mut newest_first = self.entries.iter().rev();
+        match (newest_first.next(), newest_first.next()) {
+            // Everything of the newest instant was handed back.
+            (Some(last), Some(before)) if last.through == before.through => {
+                self.instant_of(last.through)
+            }
+            (last, _) => last.map_or(0, |last| last.at),
+        }
     }
 
     /// The instant of the unit that makes the running total reach `through`.
