@@ -1,5 +1,7 @@
 //! The fronts that put a strategy and a store behind `check(key)`.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where something fails")]
+
 use std::{
     pin::pin,
     sync::Arc,
