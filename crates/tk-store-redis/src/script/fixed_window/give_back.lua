@@ -4,7 +4,7 @@
 -- ARGV[7]  units to take back
 local taken = 0
 local live = raw ~= '' and incarnation == new_incarnation and old_window == window and now < old_end
-if live and current_start == ARGV[6] + 0 then
+if live and start == ARGV[6] + 0 then
   taken = min(ARGV[7] + 0, used)
 end
 if taken > 0 then

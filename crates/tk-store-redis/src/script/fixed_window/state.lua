@@ -7,21 +7,22 @@
 -- ARGV[4]  the length of a window
 local window = ARGV[4] + 0
 local raw = redis.call('GET', key) or ''
-local start, used, old_window, incarnation = 0, 0, window, '0'
+local start, used, old_window, incarnation = 0, 0, 0, '0'
 if raw ~= '' then
   local a, b, c, d = string.match(raw, '^(%d+) (%d+) (%d+) (%d+)$')
   start, used, old_window, incarnation = a + 0, b + 0, c + 0, d
 end
 local old_end = start + old_window
+local converted = raw ~= '' and old_window ~= window and now < old_end
 
--- The window in force and what is used in it. Units used under another length count as used at the newest instant.
-local current_start, current_used = now - now % window, 0
-if old_window ~= window and used > 0 then
+-- The window in force and what is used in it: the stored one until it has ended, also if all of it was handed back. Units
+-- used under another length count as used at the newest instant.
+local current_start, current_used = start, used
+if now >= old_end then
+  current_start, current_used = now - now % window, 0
+elseif converted then
   local newest = max(now, start)
   current_start = newest - newest % window
-  current_used = now < old_end and used or 0
-elseif current_start <= start and used > 0 then
-  current_start, current_used = start, used
 end
 
 local function write(units)
@@ -32,7 +33,7 @@ end
 
 local function charge(cost)
   if cost > limit - current_used then
-    if old_window ~= window then
+    if converted then
       -- A denial keeps what a change of window made of the state, or its retry time would start anew with each call.
       write(current_used)
     elseif raw ~= '' then

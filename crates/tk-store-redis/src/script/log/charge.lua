@@ -21,7 +21,9 @@ local function rebase()
       local instant, before, through = parse(member)
       redis.call('ZREM', key, member)
       redis.call('ZADD', key, int(instant), entry(instant, before - base, through - base))
-      redis.call('ZADD', key, int(base - through), 'C' .. int(instant))
+      if through > before then
+        redis.call('ZADD', key, int(base - through), 'C' .. int(instant))
+      end
     end
     from = from + #members
     if #members < 500 then

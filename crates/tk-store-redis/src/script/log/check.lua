@@ -2,7 +2,7 @@
 --
 -- ARGV[6]  the cost, at least 1 and at most the limit
 local cost = ARGV[6] + 0
-local found = view(cost)
+local found = view(cost, cost <= limit - live)
 if not charge(cost) then
   cost = 0
 end

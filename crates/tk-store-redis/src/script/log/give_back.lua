@@ -20,8 +20,10 @@ if known and granted_at + window > at then
         before = before - taken
       end
       through = through - taken
+      -- An instant without units stays: it may have been the newest, and others were dropped on its account.
+      redis.call('ZADD', key, int(instant), entry(instant, before, through))
       if through > before then
-        redis.call('ZADD', key, int(instant), entry(instant, before, through), int(-through), 'C' .. int(instant))
+        redis.call('ZADD', key, int(-through), 'C' .. int(instant))
       end
     end
     repair(newest + window)

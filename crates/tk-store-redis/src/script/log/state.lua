@@ -2,7 +2,7 @@
 --
 -- `M<window>:<incarnation>`      the lowest member, at -inf: the window under which the log was written
 -- `T<instant>:<before>:<through>`  at the instant: the running totals before and after the units of that instant
--- `C<instant>`                    at minus the running total through that instant
+-- `C<instant>`                    at minus the running total through that instant, if units of that instant are left
 --
 -- So the units alive are one subtraction, and both questions, "from which instant on are they alive" and "which
 -- must leave to make room", are one look-up each, whatever the cost.
@@ -51,18 +51,32 @@ if last then
   end
 end
 local converted = last and old_window ~= window
+if converted and live == 0 then
+  newest, at = 0, now
+end
 
--- What the client decides on: `live newest blocking`. `blocking` is the instant of the unit that must leave so that `cost` fits.
-local function view(cost)
+-- The instant of the newest unit that is alive. A later one may be stored, of which everything was handed back.
+local function newest_unit()
+  if live == 0 then
+    return 0
+  end
+  local member = redis.call('ZREVRANGEBYSCORE', key, int(-total), '-inf', 'LIMIT', 0, 1)[1]
+  return string.sub(member, 2) + 0
+end
+
+-- What the client decides on: `live newest blocking`. `newest` is the newest instant stored if the cost is charged, else that of the newest
+-- unit; `blocking` is the instant of the unit that must leave so that the cost fits.
+local function view(cost, charged)
   if converted then
     local only = live > 0 and at or 0
     return int(live) .. ' ' .. int(only) .. ' ' .. int(only)
   end
+  local shown = charged and newest or newest_unit()
   local excess = min(live + cost - limit, live)
-  local blocking = newest
+  local blocking = 0
   if excess > 0 then
-    local through = redis.call('ZREVRANGEBYSCORE', key, int(-(first + excess)), '-inf', 'LIMIT', 0, 1)[1]
-    blocking = string.sub(through, 2) + 0
+    local member = redis.call('ZREVRANGEBYSCORE', key, int(-(first + excess)), '-inf', 'LIMIT', 0, 1)[1]
+    blocking = string.sub(member, 2) + 0
   end
-  return int(live) .. ' ' .. int(newest) .. ' ' .. int(blocking)
+  return int(live) .. ' ' .. int(shown) .. ' ' .. int(blocking)
 end

@@ -16,7 +16,7 @@ for i = 1, #fields, 2 do
 end
 local incarnation = hash.i or '0'
 
--- A ring is { window, buckets, newest, counts by place }; newest is nil if there are no units in it.
+-- A ring is { window, buckets, newest, counts by place }; newest is nil if there never were units in it.
 local function ring(w, b)
   return { window = w, buckets = b, counts = {} }
 end
@@ -36,7 +36,7 @@ local function position(of, at)
   return turns * of.buckets + passed, scaled - passed * of.window
 end
 
--- The position of now, or the start of the newest slice if that is later.
+-- The position of now, or the start of the newest slice if that is later, also if all of it was handed back.
 local function effective(of)
   local slice, into = position(of, now)
   if of.newest and of.newest > slice then
@@ -72,12 +72,9 @@ end
 local stored = ring(window, buckets)
 if hash.n then
   stored = ring(hash.w + 0, hash.b + 0)
+  stored.newest = hash.n + 0
   for k = 0, stored.buckets do
-    local units = tonumber(hash[int(k)])
-    stored.counts[k] = units
-    if units and units > 0 then
-      stored.newest = hash.n + 0
-    end
+    stored.counts[k] = tonumber(hash[int(k)])
   end
 end
 local same_scale = stored.window == window and stored.buckets == buckets
