@@ -125,8 +125,17 @@ impl Settings {
         Shares::new(self.idle_after, 2 * self.window, self.max_keys)
     }
 
+    pub(crate) const fn strategy(&self) -> FixedWindow {
+        self.strategy
+    }
+
     pub(crate) const fn limit(&self) -> u64 {
         self.strategy.limit()
+    }
+
+    /// In microseconds.
+    pub(crate) const fn idle_after(&self) -> u64 {
+        self.idle_after
     }
 
     /// In microseconds.

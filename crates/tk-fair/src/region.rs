@@ -4,7 +4,6 @@ use std::{
     fmt::Debug,
     future::{Future, ready},
     sync::{Mutex, PoisonError},
-    time::Duration,
 };
 
 use tk_core::{Clock, ConfigError, Range, SystemClock};

@@ -34,6 +34,8 @@ pub(crate) enum Verdict {
     Exhausted { short: u64 },
     /// What is left is kept for others, who are ahead; `short` more would do. Nothing changes before `until`, if nobody asks.
     Kept { short: u64, until: u64 },
+    /// It is due, but `short` is missing of what may be used already.
+    Unfunded { short: u64 },
     /// There is no room for another tenant, and will not be before `until`.
     Full { until: u64 },
     /// A tenant of weight zero gets nothing.
@@ -85,7 +87,9 @@ pub(crate) struct Shares {
     count_at_roll: u64,
     /// The newest instant seen.
     latest: u64,
+    /// What is shared out, and what of it may be used already: less while a store lends it bit by bit.
     budget: u64,
+    funds: u64,
     used: u64,
     /// The sum of the weights of all who were active in this window.
     weight: u64,
@@ -113,6 +117,7 @@ impl Shares {
             count_at_roll: 1,
             latest: 0,
             budget: 0,
+            funds: 0,
             used: 0,
             weight: 0,
             fair: Level::default(),
@@ -130,6 +135,7 @@ impl Shares {
         self.expire(start);
         self.epoch += 1;
         self.budget = budget;
+        self.funds = budget;
         self.used = 0;
         self.served.clear();
         self.count += 1;
@@ -139,18 +145,25 @@ impl Shares {
         self.find_fair_level();
     }
 
-    /// Adds to the budget of this window.
-    pub(crate) fn add(&mut self, amount: u64) {
-        self.budget += amount;
+    /// Adds to what may be used in this window; `spare` more is to be had, and is shared out already.
+    pub(crate) fn fund(&mut self, amount: u64, spare: u64) {
+        self.funds += amount;
+        self.budget = self.funds + spare;
         self.find_fair_level();
     }
 
-    /// Takes back up to `amount` of the budget that nobody has used; returns how much it took.
-    pub(crate) fn withdraw(&mut self, amount: u64) -> u64 {
-        let taken = amount.min(self.budget.saturating_sub(self.used));
-        self.budget -= taken;
+    /// Parts with up to `most` units that nobody has used; how many.
+    pub(crate) fn part_with(&mut self, most: u64) -> u64 {
+        let amount = most.min(self.unspent());
+        self.funds -= amount;
+        self.budget = self.budget.saturating_sub(amount).max(self.funds);
         self.find_fair_level();
-        taken
+        amount
+    }
+
+    /// What may be used and is not.
+    pub(crate) const fn unspent(&self) -> u64 {
+        self.funds - self.used
     }
 
     /// Decides on a request, and charges it if the answer is yes. Also what the tenant has used after it.
@@ -207,10 +220,15 @@ impl Shares {
         self.weight
     }
 
-    /// The sum of the weights of all who are active, and when that may next fall.
+    /// The sum of the weights of all who are active at `now`.
     pub(crate) fn active_weight(&mut self, now: u64) -> u64 {
         self.expire(now.max(self.latest));
         self.waiting.weight()
+    }
+
+    /// What those have used in this window who are not active any more.
+    pub(crate) fn settled(&self) -> u64 {
+        self.used - self.served.used()
     }
 
     /// The last microsecond at which a tenant that asked just now is still active.
@@ -251,8 +269,12 @@ impl Shares {
         };
         let due = self.due(tenant);
         let within = due.level <= self.fair;
+        let funded = |claim| match tenant.cost.checked_sub(self.unspent()) {
+            None | Some(0) => Ok(claim),
+            Some(short) => Err(Verdict::Unfunded { short }),
+        };
         if within && tenant.late_epoch != self.epoch {
-            return Ok(Claim::Promised);
+            return funded(Claim::Promised);
         }
         let (need, used) = if within {
             self.kept_from_newcomer(tenant, &due, left)
@@ -261,7 +283,7 @@ impl Shares {
         };
         let have = u128::from(spare) + u128::from(used);
         if need <= have {
-            return Ok(Claim::Beyond);
+            return funded(Claim::Beyond);
         }
         Err(Verdict::Kept {
             short: u64::try_from(need - have).unwrap_or(u64::MAX),

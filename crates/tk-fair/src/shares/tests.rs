@@ -62,7 +62,7 @@ impl Arbitrary for Instance {
             budget,
             idle_after: 1 + below(g, 20),
             max_tenants: if bool::arbitrary(g) { 100 } else { 1 + below(g, 6) as usize },
-            expiries: 100,
+            expiries: if bool::arbitrary(g) { 100 } else { 5 },
             steps,
         }
     }

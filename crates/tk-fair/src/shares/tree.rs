@@ -85,6 +85,12 @@ impl Tree {
         self.total(self.root).weight
     }
 
+    /// The sum of all that is used. Not for a tree with marks of another epoch.
+    pub(crate) fn used(&self) -> u64 {
+        let Sums { early, late } = self.total(self.root).sums;
+        early.used + late.used
+    }
+
     /// Puts in `item`. The key must not be there.
     pub(crate) fn insert(&mut self, key: Key, item: Item, epoch: u64) {
         let Some((least, right)) = self.insert_at(self.root, key, item, epoch) else {

@@ -71,14 +71,6 @@ impl Sums {
         }
     }
 
-    #[inline]
-    pub(crate) fn discount(&mut self, item: &Item) {
-        if let Some(side) = self.side(item.standing) {
-            side.weight -= u64::from(item.weight);
-            side.used -= item.used;
-        }
-    }
-
     const fn side(&mut self, standing: Standing) -> Option<&mut Side> {
         match standing {
             Standing::Early => Some(&mut self.early),

@@ -1,0 +1,377 @@
+//! An escrow whose budget is lent to it, bit by bit: what leases from a store and draws from a pool have in common.
+//!
+//! # What is lent ends with its window
+//!
+//! A grant comes with the time until its window ends, on the lender's clock. That time is counted here on the monotonic clock from the
+//! instant the request was *sent*, less a thousandth and a microsecond for drift, so that no unit is spent after its
+//! window, however the walls differ and however slow the reply was. A grant that is over when it arrives is dropped. Every unit spent here
+//! was deducted there in the same window, so all processes together never exceed the limit.
+//!
+//! # One request at a time, and none is lost
+//!
+//! There is one request to the lender in flight. Whoever needs more waits for it, and whoever sees the reply first applies it under
+//! the lock. The request is a shared future that is kept here: dropping a waiting check neither cancels it nor strands the
+//! others, and if all are dropped, the next check finds it where they left it.
+
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
+use tk_core::{Clock, Decision, Key, Timestamp};
+
+use crate::{
+    FairError, Stats, TenantId, TenantStats, Weigh,
+    builder::Settings,
+    decision::{Clocking, decision, free},
+    identity::{Identity, admissible},
+    shares::{Ask, Shares, Verdict},
+};
+
+/// Rounds that one check may take. Each is a round trip, its own or one that it waited for.
+const ROUNDS: u32 = 32;
+
+/// Grants that may arrive too late in one check.
+const LATE: u32 = 3;
+
+/// The longest time for which "there is no more" is believed, in microseconds: somebody may hand back.
+const BELIEVED: u64 = 1_000_000;
+
+/// What is asked of a lender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    pub(crate) want: u64,
+    pub(crate) weight: u64,
+    pub(crate) settled: u64,
+}
+
+/// What a lender grants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Funding<T> {
+    pub(crate) amount: u64,
+    pub(crate) spare: u64,
+    pub(crate) span: Duration,
+    pub(crate) retry_after: Duration,
+    /// Which of the lender's windows it is from.
+    pub(crate) window: u128,
+    pub(crate) tag: T,
+    /// The most that `tag` can hand back.
+    pub(crate) returnable: u64,
+}
+
+/// Where units come from.
+pub(crate) trait Lender: Send + Sync + 'static {
+    type Tag: Copy + Send + Sync + 'static;
+    type Error: Send + Sync + 'static;
+    /// It says how much more is to be had, so that reservations need not be drawn to be shared out.
+    const SHOWS_SPARE: bool;
+
+    fn lend(&self, need: Need) -> impl Future<Output = Lent<Self>> + Send;
+
+    fn take_back(
+        &self,
+        tag: Self::Tag,
+        amount: u64,
+    ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
+}
+
+type Lent<L> = Result<Funding<<L as Lender>::Tag>, <L as Lender>::Error>;
+
+/// A reply, and when its request was sent. Errors are shared by all who waited.
+struct Reply<L: Lender> {
+    number: u64,
+    sent: u64,
+    want: u64,
+    lent: Result<Funding<L::Tag>, Arc<L::Error>>,
+}
+
+impl<L: Lender> Clone for Reply<L> {
+    fn clone(&self) -> Self {
+        Self { lent: self.lent.clone(), ..*self }
+    }
+}
+
+type InFlight<L> = Shared<BoxFuture<'static, Reply<L>>>;
+
+/// The escrow over a lender.
+pub(crate) struct Funded<L: Lender, W, C> {
+    pub(crate) settings: Settings,
+    quantum: u64,
+    weight_of: W,
+    clock: Arc<C>,
+    pub(crate) lender: Arc<L>,
+    identity: Identity,
+    state: Mutex<State<L>>,
+}
+
+/// Shares in the lender's window. Instants are monotonic microseconds.
+struct State<L: Lender> {
+    shares: Shares,
+    window: Option<(u128, u64)>,
+    tag: Option<(L::Tag, u64)>,
+    /// Until then there is nothing to be drawn, and until then what is known of the pool counts as fresh.
+    dry_until: u64,
+    fresh_until: u64,
+    /// When the lender must hear from here, or it takes everyone here for idle.
+    beat_at: u64,
+    /// The weight that the lender was last told.
+    told: u64,
+    /// When the lender's answer may change by itself.
+    change_at: u64,
+    requests: u64,
+    in_flight: Option<InFlight<L>>,
+}
+
+/// What a check does next.
+enum Next<L: Lender> {
+    Answer(Decision),
+    /// The answer depends on it.
+    Wait(InFlight<L>),
+    /// The lender must hear from here; if it does not, the check goes on.
+    Beat(InFlight<L>),
+}
+
+impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
+    pub(crate) fn new(settings: Settings, quantum: u64, weight_of: W, clock: C, lender: L) -> Self {
+        let state = State {
+            shares: settings.shares(),
+            window: None,
+            tag: None,
+            dry_until: 0,
+            fresh_until: 0,
+            beat_at: u64::MAX,
+            told: 0,
+            change_at: u64::MAX,
+            requests: 0,
+            in_flight: None,
+        };
+        Self {
+            settings,
+            quantum,
+            weight_of,
+            clock: Arc::new(clock),
+            lender: Arc::new(lender),
+            identity: Identity::random(),
+            state: Mutex::new(state),
+        }
+    }
+
+    pub(crate) async fn check<T>(&self, tenant: &T, cost: u64) -> Result<Decision, FairError<Arc<L::Error>>>
+    where
+        T: Key + ?Sized,
+        W: Weigh<T>,
+    {
+        let weight = admissible(tenant, cost, self.settings.limit(), &self.weight_of)?;
+        let id = self.identity.of(tenant);
+        let (mut rounds, mut late) = (0, 0);
+        loop {
+            let may_wait = rounds < ROUNDS && late < LATE;
+            let (waiting, needed) = match self.step(id, weight, cost, may_wait) {
+                Next::Answer(decision) => return Ok(decision),
+                Next::Wait(waiting) => (waiting, true),
+                Next::Beat(waiting) => (waiting, false),
+            };
+            let reply = waiting.await;
+            late += u32::from(self.settle(&reply));
+            match reply.lent {
+                Err(error) if needed => return Err(FairError::Store(error)),
+                _ => rounds += 1,
+            }
+        }
+    }
+
+    /// Decides, or says what to wait for.
+    fn step(&self, id: TenantId, weight: u32, cost: u64, may_wait: bool) -> Next<L> {
+        let (now, wall) = (self.now(), self.clock.now());
+        let mut state = self.lock();
+        let window_end = state.roll(now, self.settings.window());
+        let clocking = Clocking { now, window_end, limit: self.settings.limit() };
+        let on_the_wall = |told: Decision| Decision {
+            reset_at: wall + told.reset_at.since(Timestamp::from_micros(now)),
+            ..told
+        };
+        if cost == 0 {
+            let used = state.shares.tenant(id.0).used;
+            return Next::Answer(on_the_wall(free(&state.shares, weight, used, clocking)));
+        }
+        if may_wait && now >= state.beat_at {
+            let waiting = state.in_flight.clone();
+            return Next::Beat(waiting.unwrap_or_else(|| self.request(&mut state, 0, now)));
+        }
+        let (verdict, used) = state.shares.ask(&Ask { tenant: id.0, weight, cost, now });
+        if let Some(want) = state.wants::<L>(verdict, self.quantum, now).filter(|_| may_wait) {
+            let waiting = state.in_flight.clone();
+            return Next::Wait(waiting.unwrap_or_else(|| self.request(&mut state, want, now)));
+        }
+        let told = decision(&state.shares, weight, used, verdict, clocking);
+        let change = Duration::from_micros(state.change_at.saturating_sub(now).max(1));
+        let retry_after = told.retry_after.min(change);
+        Next::Answer(on_the_wall(Decision { retry_after, ..told }))
+    }
+
+    /// Sends a request, when somebody first waits for it.
+    fn request(&self, state: &mut State<L>, want: u64, now: u64) -> InFlight<L> {
+        state.requests += 1;
+        let number = state.requests;
+        let weight = state.shares.active_weight(now);
+        state.told = weight;
+        let need = Need { want, weight, settled: state.shares.settled() };
+        let (lender, clock) = (Arc::clone(&self.lender), Arc::clone(&self.clock));
+        let request = async move {
+            let sent = clock.monotonic().as_micros();
+            let lent = lender.lend(need).await.map_err(Arc::new);
+            Reply { number, sent, want, lent }
+        };
+        let request = request.boxed().shared();
+        state.in_flight = Some(request.clone());
+        request
+    }
+
+    /// Applies a reply, unless somebody has; whether its grant came too late.
+    fn settle(&self, reply: &Reply<L>) -> bool {
+        let now = self.now();
+        let mut state = self.lock();
+        if state.in_flight.is_none() || state.requests != reply.number {
+            return false;
+        }
+        state.in_flight = None;
+        state.roll(now, self.settings.window());
+        let patience = (self.settings.idle_after() / 2).max(1);
+        if L::SHOWS_SPARE {
+            state.beat_at = now.saturating_add(patience);
+        }
+        match &reply.lent {
+            Ok(funding) => !state.apply(reply, funding, patience.min(BELIEVED), now),
+            Err(_) => false,
+        }
+    }
+
+    /// Hands back what is not spent, if nobody is active; how much was taken.
+    pub(crate) async fn give_back(&self) -> Result<u64, FairError<Arc<L::Error>>> {
+        let now = self.now();
+        let back = {
+            let mut state = self.lock();
+            state.roll(now, self.settings.window());
+            if state.shares.active_weight(now) > 0 || state.in_flight.is_some() {
+                None
+            } else {
+                let tag = state.tag.take();
+                tag.map(|(tag, most)| (tag, state.shares.part_with(most)))
+            }
+        };
+        match back {
+            Some((tag, amount)) if amount > 0 => {
+                let taken = self.lender.take_back(tag, amount).await;
+                taken.map_err(|error| FairError::Store(Arc::new(error)))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    pub(crate) fn reset<T: Key + ?Sized>(&self, tenant: &T) {
+        let id = self.identity.of(tenant);
+        self.lock().shares.leave(id.0);
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let (now, wall) = (self.now(), self.clock.now());
+        let mut state = self.lock();
+        let end = state.roll(now, self.settings.window());
+        let window = wall + Duration::from_micros(end.saturating_sub(now));
+        let start = window - Duration::from_micros(self.settings.window());
+        Stats::of(&state.shares, start, self.settings.limit())
+    }
+
+    pub(crate) fn stats_of<T: Key + ?Sized>(&self, tenant: &T) -> TenantStats {
+        let now = self.now();
+        let mut state = self.lock();
+        state.roll(now, self.settings.window());
+        TenantStats::of(&state.shares, self.identity.of(tenant))
+    }
+
+    pub(crate) fn id_of<T: Key + ?Sized>(&self, tenant: &T) -> TenantId {
+        self.identity.of(tenant)
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.monotonic().as_micros()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<L>> {
+        // Nothing panics while the lock is held; if something did, no unit would be spent twice.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<L: Lender> State<L> {
+    /// Ends the window if it is over; when the present one ends, or would if it began now.
+    fn roll(&mut self, now: u64, length: u64) -> u64 {
+        if let Some((_, end)) = self.window.filter(|(_, end)| now >= *end) {
+            self.begin(end);
+        }
+        self.window.map_or(now + length, |(_, end)| end)
+    }
+
+    /// Begins a window without a unit.
+    fn begin(&mut self, at: u64) {
+        self.shares.roll(at, 0);
+        self.window = None;
+        self.tag = None;
+        self.dry_until = 0;
+        self.fresh_until = 0;
+        self.beat_at = u64::MAX;
+        self.change_at = u64::MAX;
+    }
+
+    /// Takes in a grant, unless it is over.
+    fn apply(&mut self, reply: &Reply<L>, funding: &Funding<L::Tag>, believed: u64, now: u64) -> bool {
+        let Reply { sent, want, .. } = *reply;
+        let micros = |span: Duration| span.as_micros() as u64;
+        let span = micros(funding.span);
+        let end = sent + span.saturating_sub(span / 1_000 + 1);
+        if now >= end {
+            return false;
+        }
+        match self.window {
+            Some((window, known)) if window == funding.window => {
+                self.window = Some((window, known.max(end)));
+            }
+            other => {
+                if other.is_some() {
+                    self.begin(now);
+                }
+                self.window = Some((funding.window, end));
+            }
+        }
+        if funding.amount > 0 {
+            self.tag = Some((funding.tag, funding.returnable));
+        }
+        self.shares.fund(funding.amount, funding.spare);
+        self.change_at = sent + micros(funding.retry_after);
+        let believed = self.change_at.min(sent + believed);
+        self.fresh_until = believed;
+        if want > 0 && funding.amount == 0 {
+            self.dry_until = believed;
+        }
+        true
+    }
+
+    /// What to ask the lender for, if that may help.
+    fn wants<K: Lender>(&mut self, verdict: Verdict, quantum: u64, now: u64) -> Option<u64> {
+        let news = self.shares.active_weight(now) != self.told;
+        let draw = |short: u64| (now >= self.dry_until).then_some(short.max(quantum));
+        let look = |want: u64| (news || now >= self.fresh_until).then_some(want);
+        match verdict {
+            Verdict::Unfunded { short } => draw(short),
+            Verdict::Exhausted { short } if K::SHOWS_SPARE => look(short.max(quantum)),
+            Verdict::Kept { .. } if K::SHOWS_SPARE => look(0),
+            Verdict::Exhausted { short } | Verdict::Kept { short, .. } => draw(short),
+            Verdict::Admitted | Verdict::Full { .. } | Verdict::Weightless => None,
+        }
+    }
+}

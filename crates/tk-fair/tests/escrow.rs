@@ -1,0 +1,311 @@
+//! One budget in one process, as its users see it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tk_core::{Clock, Decision, ManualClock, Timestamp};
+use tk_fair::{FairError, MAX_WEIGHT, Weigh, WeightedFairEscrow};
+
+const WINDOW: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(1);
+
+type Escrow<W> = WeightedFairEscrow<W, Arc<ManualClock>>;
+
+fn escrow<W: Weigh<u64>>(limit: u64, weight_of: W) -> (Escrow<W>, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let escrow = WeightedFairEscrow::builder(limit, WINDOW)
+        .weight_of(weight_of)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    (escrow, clock)
+}
+
+fn equal(_: &u64) -> u64 {
+    1
+}
+
+/// Makes tenants known, and goes to the next window with all of them active.
+fn known<W: Weigh<u64>>(escrow: &Escrow<W>, clock: &ManualClock, tenants: std::ops::Range<u64>) {
+    clock.advance(WINDOW - IDLE / 2);
+    for tenant in tenants {
+        let _ = escrow.check(&tenant, 1);
+    }
+    clock.advance(IDLE / 2);
+}
+
+/// How many units `tenant` gets one by one, until it is refused.
+fn drain<W: Weigh<u64>>(escrow: &Escrow<W>, tenant: u64) -> u64 {
+    (0..).take_while(|_| escrow.check(&tenant, 1).unwrap().allowed).count() as u64
+}
+
+#[test]
+fn weight_zero_admits_nothing_and_comes_before_nobody() {
+    let (escrow, clock) = escrow(10, |tenant: &u64| *tenant);
+    known(&escrow, &clock, 0..2);
+    let denied = escrow.check(&0, 1).unwrap();
+    assert!(denied.is_denied() && denied.retry_after == WINDOW);
+    assert_eq!(drain(&escrow, 1), 10);
+    clock.advance(WINDOW * 5);
+    assert!(escrow.check(&0, 1).unwrap().is_denied(), "others idle");
+    assert_eq!(escrow.stats_of(&0_u64).used, 0);
+}
+
+#[test]
+fn uneven_demand_is_split_by_max_min_and_not_evenly() {
+    let (escrow, clock) = escrow(100, equal);
+    known(&escrow, &clock, 0..3);
+    let mut got = [0; 3];
+    for _ in 0..100 {
+        got[0] += u64::from(got[0] < 10 && escrow.check(&0, 1).unwrap().allowed);
+        got[1] += drain(&escrow, 1);
+        got[2] += drain(&escrow, 2);
+        clock.advance(WINDOW / 100);
+    }
+    assert_eq!(got, [10, 45, 45]);
+}
+
+#[test]
+fn a_tenant_without_a_share_is_not_admitted_when_others_are_idle() {
+    let (escrow, clock) = escrow(10, |_: &u64| 0);
+    for _ in 0..30 {
+        assert!(escrow.check(&1, 1).unwrap().is_denied());
+        clock.advance(Duration::from_millis(700));
+    }
+}
+
+#[test]
+fn a_hundred_tenants_on_ten_units_are_each_served_within_ten_windows() {
+    let (escrow, clock) = escrow(10, equal);
+    let mut served: BTreeMap<u64, u64> = BTreeMap::new();
+    known(&escrow, &clock, 0..100);
+    for _ in 0..10 {
+        for _ in 0..20 {
+            for tenant in 0..100 {
+                if escrow.check(&tenant, 1).unwrap().allowed {
+                    *served.entry(tenant).or_default() += 1;
+                }
+            }
+            clock.advance(WINDOW / 20);
+        }
+    }
+    assert_eq!(served.len(), 100);
+    assert!(served.values().all(|times| *times == 1), "{served:?}");
+}
+
+/// A slow tenant, known since the window began, one that takes its share at once, and one that comes later and wants everything.
+#[test]
+fn the_guarantee_is_kept_beside_greedy_newcomers() {
+    let (escrow, clock) = escrow(60, equal);
+    known(&escrow, &clock, 0..2);
+    assert_eq!(drain(&escrow, 0), 30);
+    let (mut slow, mut newcomer) = (0, 0);
+    for tick in 0..100 {
+        slow += u64::from(tick % 4 == 0 && escrow.check(&1, 1).unwrap().allowed);
+        newcomer += if tick >= 20 { drain(&escrow, 2) } else { 0 };
+        clock.advance(WINDOW / 100);
+    }
+    assert!(slow >= 20, "{slow} and {newcomer}");
+    assert_eq!(slow + newcomer, 30);
+}
+
+#[test]
+fn polite_clients_get_as_much_as_greedy_ones() {
+    let (escrow, clock) = escrow(1_000, equal);
+    let (mut got, mut next) = ([0; 4], [clock.now(); 4]);
+    known(&escrow, &clock, 0..4);
+    let end = clock.now() + WINDOW * 3;
+    while clock.now() < end {
+        for tenant in 0..4 {
+            let polite = tenant < 2;
+            while !polite || clock.now() >= next[tenant] {
+                let decision = escrow.check(&(tenant as u64), 1).unwrap();
+                if decision.is_denied() {
+                    next[tenant] = clock.now() + decision.retry_after;
+                    break;
+                }
+                got[tenant] += 1;
+            }
+        }
+        clock.advance(Duration::from_millis(10));
+    }
+    assert_eq!(got, [750; 4]);
+}
+
+#[test]
+fn nothing_changes_before_the_retry_time() {
+    let (escrow, clock) = escrow(10, equal);
+    known(&escrow, &clock, 0..2);
+    assert_eq!(drain(&escrow, 0), 5);
+    clock.advance(Duration::from_millis(300));
+    let denied = escrow.check(&0, 1).unwrap();
+    // Tenant 1 asked half a second before the window began, and half a second after that its claim ends.
+    assert_eq!(denied.retry_after, Duration::from_millis(200));
+    clock.advance(Duration::from_micros(199_999));
+    assert!(escrow.check(&0, 1).unwrap().is_denied());
+    clock.advance(Duration::from_micros(1));
+    assert_eq!(drain(&escrow, 0), 5);
+    // Used up. Whoever waits so long is still active.
+    let denied = escrow.check(&0, 1).unwrap();
+    assert_eq!(denied.retry_after, IDLE - Duration::from_micros(1));
+    clock.advance(denied.retry_after);
+    assert!(escrow.stats_of(&0_u64).active);
+}
+
+#[test]
+fn a_decision_tells_of_the_tenants_own_share() {
+    let (escrow, clock) = escrow(100, |tenant: &u64| *tenant);
+    known(&escrow, &clock, 1..4);
+    let Decision { allowed, limit, remaining, reset_at, retry_after } = escrow.check(&3, 20).unwrap();
+    assert_eq!((allowed, limit, remaining), (true, 50, 30));
+    assert_eq!((reset_at, retry_after), (clock.now() + WINDOW, Duration::ZERO));
+    let untouched = escrow.check(&1, 0).unwrap();
+    assert_eq!((untouched.limit, untouched.remaining), (16, 16));
+    assert_eq!(untouched.reset_at, clock.now());
+}
+
+#[test]
+fn input_that_can_never_be_admitted_is_an_error_and_charges_nothing() {
+    let heavy = Arc::new(AtomicU64::new(MAX_WEIGHT + 1));
+    let weight = heavy.clone();
+    let (escrow, _) = escrow(10, move |_: &u64| weight.load(Ordering::Relaxed));
+    let garbage = FairError::Weight { weight: MAX_WEIGHT + 1, max: MAX_WEIGHT };
+    assert_eq!(escrow.check(&1, 1), Err(garbage));
+    heavy.store(u64::MAX, Ordering::Relaxed);
+    assert!(matches!(escrow.check(&1, 1), Err(FairError::Weight { weight: u64::MAX, .. })));
+    heavy.store(MAX_WEIGHT, Ordering::Relaxed);
+    assert_eq!(escrow.check(&1, 11), Err(FairError::ExceedsCapacity { cost: 11, limit: 10 }));
+    assert!(escrow.stats().tenants.is_empty());
+    assert!(escrow.check(&1, 10).unwrap().allowed);
+    let names = WeightedFairEscrow::builder(10, WINDOW).build().unwrap();
+    assert_eq!(names.check("", 1), Err(FairError::EmptyTenant));
+}
+
+#[test]
+fn cost_zero_leaves_no_trace() {
+    let (escrow, _) = escrow(10, equal);
+    assert!(escrow.check(&1, 0).unwrap().allowed);
+    assert!(escrow.stats().tenants.is_empty());
+}
+
+#[test]
+fn neither_reset_nor_eviction_frees_a_unit() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let escrow = WeightedFairEscrow::builder(20, WINDOW)
+        .max_keys(2)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    let mut admitted = 0;
+    for round in 0..200_u64 {
+        admitted += u64::from(escrow.check(&(round % 7), 1).unwrap().allowed);
+        if round.is_multiple_of(3) {
+            escrow.reset(&(round % 7));
+        }
+        clock.advance(Duration::from_millis(40));
+    }
+    assert_eq!(admitted, 20);
+    assert_eq!(escrow.stats().pool, 0);
+}
+
+#[test]
+fn a_newcomer_is_denied_while_all_places_are_taken_by_the_active() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let escrow = WeightedFairEscrow::builder(20, WINDOW)
+        .max_keys(2)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    assert!(escrow.check(&1_u64, 1).unwrap().allowed && escrow.check(&2_u64, 1).unwrap().allowed);
+    let denied = escrow.check(&3_u64, 1).unwrap();
+    assert!(denied.is_denied());
+    assert_eq!(denied.retry_after, IDLE);
+    clock.advance(IDLE);
+    assert!(escrow.check(&3_u64, 1).unwrap().allowed);
+}
+
+#[test]
+fn a_weight_may_change_within_a_window() {
+    let shared = Arc::new(AtomicU64::new(1));
+    let weight = shared.clone();
+    let (escrow, clock) = escrow(100, move |tenant: &u64| {
+        if *tenant == 0 { weight.load(Ordering::Relaxed) } else { 1 }
+    });
+    known(&escrow, &clock, 0..2);
+    assert_eq!(drain(&escrow, 0), 50);
+    shared.store(3, Ordering::Relaxed);
+    // At once: 75 and 25, as if it had always been so. What the other was promised by the new weights is still there.
+    assert_eq!((drain(&escrow, 0), drain(&escrow, 1)), (25, 25));
+    shared.store(1, Ordering::Relaxed);
+    assert_eq!((drain(&escrow, 0), drain(&escrow, 1)), (0, 0));
+    shared.store(3, Ordering::Relaxed);
+    known(&escrow, &clock, 0..2);
+    assert_eq!((drain(&escrow, 0), drain(&escrow, 1)), (75, 25));
+}
+
+#[test]
+fn time_that_runs_backwards_frees_nothing() {
+    let (escrow, clock) = escrow(10, equal);
+    assert_eq!(drain(&escrow, 1), 10);
+    clock.set_wall(Timestamp::from_secs(900));
+    let denied = escrow.check(&1, 1).unwrap();
+    assert!(denied.is_denied());
+    assert_eq!(denied.retry_after, Duration::from_secs(101) - Duration::from_micros(1));
+    clock.set_wall(Timestamp::from_secs(1_010));
+    assert_eq!(drain(&escrow, 1), 10);
+}
+
+#[test]
+fn equal_inputs_give_equal_outputs() {
+    let play = || {
+        let (escrow, clock) = escrow(50, |tenant: &u64| tenant % 5 + 1);
+        let mut random = 1_u64;
+        let mut answers = Vec::new();
+        for _ in 0..5_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            answers.push(escrow.check(&(random >> 60), 1 + (random >> 40) % 3).unwrap());
+            clock.advance(Duration::from_micros((random >> 20) % 20_000));
+        }
+        answers
+    };
+    assert_eq!(play(), play());
+}
+
+#[test]
+fn settings_are_checked() {
+    let builder = |limit| WeightedFairEscrow::builder(limit, WINDOW);
+    let refused = [
+        (builder(0), "`limit` is 0; allowed is 1 to 281474976710656"),
+        (builder(10).idle_after(Duration::ZERO), "`idle_after` is 0; allowed is 1 to 2000000"),
+        (
+            builder(10).idle_after(Duration::from_millis(2_001)),
+            "`idle_after` is 2001000; allowed is 1 to 2000000",
+        ),
+        (builder(10).max_keys(0), "`max_keys` is 0; allowed is 1 to 2147483648"),
+    ];
+    for (builder, message) in refused {
+        assert_eq!(builder.build().unwrap_err().to_string(), message);
+    }
+    let nanos = builder(10).idle_after(Duration::from_nanos(1_500)).build();
+    assert!(nanos.unwrap_err().to_string().contains("whole microseconds"));
+    assert!(WeightedFairEscrow::builder(10, Duration::from_micros(1)).build().is_ok());
+}
+
+#[test]
+fn everyone_is_listed_under_the_identity_asked_for() {
+    let (escrow, _) = escrow(10, |tenant: &u64| *tenant);
+    for tenant in 1..4 {
+        let _ = escrow.check(&tenant, 1);
+    }
+    let stats = escrow.stats();
+    assert_eq!((stats.limit, stats.effective_limit, stats.pool, stats.weight), (10, 10, 7, 6));
+    let listed: BTreeMap<_, _> = stats.tenants.into_iter().collect();
+    assert_eq!(listed[&escrow.id_of(&3_u64)], escrow.stats_of(&3_u64));
+    assert_eq!(escrow.stats_of(&3_u64).weight, 3);
+}
