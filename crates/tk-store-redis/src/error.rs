@@ -38,6 +38,18 @@ pub enum ErrorKind {
     /// More calls are in flight than allowed; nothing was sent.
     #[error("more calls are in flight than the store's limit of {0}")]
     TooManyInFlight(usize),
+    /// All connections of a pool, or the key itself, were in use by other calls until the deadline; nothing was sent.
+    #[error("other calls kept this one waiting until the deadline")]
+    Busy,
+    /// The answer to a question that comes before all writing did not come; nothing was applied.
+    #[error("the state could not be read: {0}")]
+    Unread(Box<str>),
+    /// Others changed the state during all attempts of a transaction; nothing was applied.
+    #[error("others changed the state during each of {0} attempts")]
+    Contended(u32),
+    /// A state of a strategy of one's own cannot be read or written; nothing was applied.
+    #[error("the stored state is of no use: {0}")]
+    BadState(&'static str),
     /// No answer came within the deadline.
     #[error("no answer within the deadline")]
     Timeout,
@@ -65,10 +77,11 @@ pub enum ErrorKind {
 }
 
 /// Errors that the server gives before a script has written anything.
-const BEFORE_WRITES: [&str; 14] = [
+const BEFORE_WRITES: [&str; 15] = [
     "ASK",
     "BUSY",
     "CROSSSLOT",
+    "EXECABORT",
     "LOADING",
     "MASTERDOWN",
     "MISCONF",
@@ -123,7 +136,7 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match &self.kind {
             ErrorKind::Refused(message) => starts_with_any(message, &PASSING),
-            ErrorKind::TimeRefused(_) | ErrorKind::Malformed(_) => false,
+            ErrorKind::TimeRefused(_) | ErrorKind::Malformed(_) | ErrorKind::BadState(_) => false,
             _ => true,
         }
     }
@@ -132,7 +145,10 @@ impl StoreError {
     pub(crate) const fn is_outage(&self) -> bool {
         matches!(
             self.kind,
-            ErrorKind::Unreachable(_) | ErrorKind::Timeout | ErrorKind::Lost(_)
+            ErrorKind::Unreachable(_)
+                | ErrorKind::Unread(_)
+                | ErrorKind::Timeout
+                | ErrorKind::Lost(_)
         )
     }
 }

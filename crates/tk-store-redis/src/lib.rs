@@ -25,6 +25,7 @@
 
 mod builder;
 mod store;
+mod transaction;
 
 mod key;
 mod operation;
@@ -42,4 +43,5 @@ pub use builder::{BuildError, Builder};
 pub use error::{Applied, ErrorKind, StoreError};
 pub use scripted::Scripted;
 pub use store::RedisStore;
+pub use transaction::{TransactionBuilder, TransactionStore};
 pub use warning::Warning;

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Milliseconds that a key outlives its state when callers' clocks decide: the server expires keys by its own.
-const SLACK: u64 = 60_000;
+pub(crate) const SLACK: u64 = 60_000;
 
 /// States in Redis, Valkey, or a cluster of them, shared by all who use the same server, prefix and policy.
 ///

@@ -1,0 +1,247 @@
+//! The loop around a transaction: turns, deadline, attempts, breaker.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use tk_core::{Clock, Error, Strategy, SystemClock, Timestamp};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep, timeout_at},
+};
+
+use super::{
+    connection::{Manager, Write},
+    record::{decode, encode, life},
+};
+use crate::{
+    breaker::Breaker,
+    error::{Applied, ErrorKind, StoreError},
+    incarnation::Incarnations,
+    link::Bounds,
+    store::SLACK,
+};
+
+/// Keys that take turns apart; those that share one wait for each other needlessly.
+const TURNS: usize = 256;
+
+/// The longest pause after the first failed attempt; it doubles with each.
+const FIRST_PAUSE: Duration = Duration::from_micros(250);
+const LONGEST_PAUSE: Duration = Duration::from_millis(16);
+
+/// Everything of a store that knows neither strategies nor names.
+pub(super) struct Core {
+    pool: bb8::Pool<Manager>,
+    manager: Manager,
+    bounds: Bounds,
+    attempts: u32,
+    clock: Option<Arc<dyn Clock>>,
+    breaker: Breaker,
+    in_flight: AtomicUsize,
+    turns: Box<[Mutex<()>]>,
+    hasher: RandomState,
+    incarnations: Incarnations,
+}
+
+impl Core {
+    /// It must be called within a runtime of tokio.
+    pub(super) fn new(
+        manager: Manager,
+        connections: u32,
+        bounds: Bounds,
+        attempts: u32,
+        clock: Option<Arc<dyn Clock>>,
+    ) -> Self {
+        let pool = bb8::Pool::builder()
+            .max_size(connections)
+            .test_on_check_out(false)
+            .connection_timeout(bounds.deadline)
+            .build_unchecked(manager.clone());
+        Self {
+            pool,
+            manager,
+            bounds,
+            attempts,
+            clock,
+            breaker: Breaker::new(bounds.failures, bounds.probe_interval),
+            in_flight: AtomicUsize::new(0),
+            turns: (0..TURNS).map(|_| Mutex::new(())).collect(),
+            hasher: RandomState::new(),
+            incarnations: Incarnations::new(),
+        }
+    }
+
+    /// The caller's clock, if that is to decide.
+    pub(super) fn now(&self) -> Option<Timestamp> {
+        self.clock.as_ref().map(|clock| clock.now())
+    }
+
+    /// Lets `step` change the state of a key, given also the instant and the state's incarnation, and writes what it
+    /// changed. It may be called several times, on states that others have written meanwhile.
+    pub(super) async fn transact<S, R, F>(
+        &self,
+        strategy: &S,
+        key: Vec<u8>,
+        now: Option<Timestamp>,
+        step: F,
+    ) -> Result<R, Error<StoreError>>
+    where
+        S: Strategy,
+        S::State: Serialize + DeserializeOwned,
+        F: Fn(&mut S::State, Timestamp, u64) -> Result<R, Error<StoreError>> + Send + Sync,
+        R: Send,
+    {
+        let _entered = self.enter()?;
+        let due = Instant::now() + self.bounds.deadline;
+        let turn = &self.turns[self.hasher.hash_one(&key) as usize % TURNS];
+        let Ok(_turn) = timeout_at(due, turn.lock()).await else {
+            return Err(self.note(ErrorKind::Busy.into()).into());
+        };
+        let mut was_sent_elsewhere = false;
+        for attempt in 0..self.attempts {
+            if attempt > 0 {
+                self.pause(attempt, due).await;
+            }
+            match self.attempt(strategy, &key, now, due, &step).await {
+                Ok(None) => {}
+                Ok(Some(answer)) => {
+                    self.breaker.succeeded();
+                    return Ok(answer);
+                }
+                Err(Error::Store(error)) => {
+                    let elsewhere = matches!(error.kind(), ErrorKind::Moving | ErrorKind::ReadOnly);
+                    if !elsewhere || std::mem::replace(&mut was_sent_elsewhere, true) {
+                        return Err(self.note(error).into());
+                    }
+                }
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        Err(self.note(ErrorKind::Contended(self.attempts).into()).into())
+    }
+
+    /// Forgets a key.
+    pub(super) async fn forget(&self, key: &[u8]) -> Result<(), StoreError> {
+        let _entered = self.enter()?;
+        let due = Instant::now() + self.bounds.deadline;
+        let forgotten = async {
+            let mut connection = self.connection(due).await?;
+            let forgotten = timeout_at(due, connection.forget(key)).await;
+            forgotten.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
+        };
+        let forgotten = forgotten.await.map_err(|error| self.note(error));
+        forgotten.inspect(|()| self.breaker.succeeded())
+    }
+
+    /// Nothing if others have written meanwhile.
+    async fn attempt<S, R, F>(
+        &self,
+        strategy: &S,
+        key: &[u8],
+        now: Option<Timestamp>,
+        due: Instant,
+        step: &F,
+    ) -> Result<Option<R>, Error<StoreError>>
+    where
+        S: Strategy,
+        S::State: Serialize + DeserializeOwned,
+        F: Fn(&mut S::State, Timestamp, u64) -> Result<R, Error<StoreError>> + Send + Sync,
+        R: Send,
+    {
+        let mut connection = self.connection(due).await?;
+        let read = timeout_at(due, connection.read(key, now.is_none())).await;
+        let found = read.map_or_else(|_elapsed| Err(unread("no answer in time")), unwritten)?;
+        let (at, slack) = match now.or(found.now) {
+            Some(at) => (at, if now.is_some() { SLACK } else { 0 }),
+            None => return Err(unread("the server did not tell its time").into()),
+        };
+        let (incarnation, mut state) = match &found.bytes {
+            Some(bytes) => decode(bytes)?,
+            None => (self.incarnations.draw(), S::State::default()),
+        };
+        let before = match found.bytes {
+            Some(bytes) => bytes,
+            None => encode(incarnation, &state)?,
+        };
+        let answer = step(&mut state, at, incarnation)?;
+        let after = encode(incarnation, &state)?;
+        let life = life(strategy, &state, at) + slack;
+        let write = if after != before {
+            Write::State(after, life)
+        } else if found.is_immortal {
+            Write::Life(life)
+        } else {
+            return Ok(Some(answer));
+        };
+        let committed = timeout_at(due, connection.commit(key, write)).await;
+        let committed = committed.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
+        Ok(committed?.then_some(answer))
+    }
+
+    async fn connection(
+        &self,
+        due: Instant,
+    ) -> Result<bb8::PooledConnection<'_, Manager>, StoreError> {
+        match timeout_at(due, self.pool.get()).await {
+            Ok(Ok(connection)) => Ok(connection),
+            _ if self.pool.state().connections > 0 => Err(ErrorKind::Busy.into()),
+            _ => Err(ErrorKind::Unreachable(self.manager.trouble()).into()),
+        }
+    }
+
+    /// Waits for a random while, longer after each attempt and never beyond `due`.
+    async fn pause(&self, attempt: u32, due: Instant) {
+        let longest = FIRST_PAUSE * (1 << (attempt - 1).min(6));
+        let longest = longest.min(LONGEST_PAUSE).as_micros() as u64;
+        let pause = Duration::from_micros(self.incarnations.draw() % longest);
+        sleep(pause.min(due.duration_since(Instant::now()))).await;
+    }
+
+    /// Takes a place among the calls in flight, if the breaker lets calls through.
+    fn enter(&self) -> Result<Entered<'_>, StoreError> {
+        let max = self.bounds.max_in_flight;
+        let entered = Entered(&self.in_flight);
+        if self.in_flight.fetch_add(1, Relaxed) >= max {
+            return Err(ErrorKind::TooManyInFlight(max).into());
+        }
+        if !self.breaker.admits(SystemClock.monotonic()) {
+            return Err(ErrorKind::BreakerOpen.into());
+        }
+        Ok(entered)
+    }
+
+    /// Tells the breaker of an error.
+    fn note(&self, error: StoreError) -> StoreError {
+        if error.is_outage() {
+            self.breaker.failed(SystemClock.monotonic());
+        }
+        error
+    }
+}
+
+/// What went wrong before anything was written was not applied, even if nobody knows what went wrong.
+fn unwritten<T>(read: Result<T, StoreError>) -> Result<T, StoreError> {
+    read.map_err(|error| match error.applied() {
+        Applied::No => error,
+        Applied::Unknown => unread(&error.kind().to_string()),
+    })
+}
+
+fn unread(why: &str) -> StoreError {
+    ErrorKind::Unread(why.into()).into()
+}
+
+/// A place among the calls in flight.
+struct Entered<'a>(&'a AtomicUsize);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}

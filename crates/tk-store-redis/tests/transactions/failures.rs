@@ -1,0 +1,208 @@
+//! What goes wrong never admits more, and errors say what was applied.
+
+use std::time::Duration;
+
+use tk_core::{ConfigError, Error, Gcra, Store};
+use tk_store_redis::{
+    Applied, BuildError, ErrorKind, RedisStore, StoreError, TransactionBuilder, TransactionStore,
+};
+use tk_testkit::{
+    conformance::block_on,
+    servers::{RedisServer, Wire, free_port},
+};
+
+use crate::support::{LONG, Tab, on};
+
+fn store_error<T: std::fmt::Debug>(answer: Result<T, Error<StoreError>>) -> StoreError {
+    match answer {
+        Err(Error::Store(error)) => error,
+        other => panic!("{other:?} is no error of the store"),
+    }
+}
+
+/// With a connection goes what it watches; a transaction that went on unwatched would overwrite what others have charged.
+#[test]
+fn connections_killed_under_load_admit_no_more() {
+    let server = RedisServer::start();
+    block_on(async {
+        let strategy = Tab { limit: 300 };
+        let stores: Vec<TransactionStore<Tab>> = (0..3)
+            .map(|_| on(&server).attempts(1_000).build().unwrap())
+            .collect();
+        let port = server.port();
+        let killer = tokio::task::spawn_blocking(move || {
+            let mut wire = Wire::connect(port).unwrap();
+            for _ in 0..200 {
+                wire.ask(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"])
+                    .unwrap();
+            }
+        });
+        let (mut allowed, mut failed) = (0, 0);
+        for round in 0.. {
+            let tasks: Vec<_> = (0..60)
+                .map(|i| {
+                    let (store, strategy) = (stores[i % stores.len()].clone(), strategy.clone());
+                    tokio::spawn(async move { store.check(&strategy, "key", 1).await })
+                })
+                .collect();
+            for task in tasks {
+                match task.await.unwrap() {
+                    Ok(decision) => allowed += u64::from(decision.allowed),
+                    Err(_) => failed += 1,
+                }
+            }
+            if killer.is_finished() && round > 10 {
+                break;
+            }
+        }
+        killer.await.unwrap();
+        // Those that failed may have been charged, and nobody else.
+        let charged = 300 - stores[0].peek(&strategy, "key").await.unwrap().remaining;
+        assert!(
+            allowed <= charged,
+            "{allowed} were admitted and {charged} charged"
+        );
+        assert!(charged <= allowed + failed);
+    });
+}
+
+#[test]
+fn dropped_calls_leave_no_trace_in_others() {
+    let server = RedisServer::start();
+    block_on(async {
+        let strategy = Gcra::new(400, LONG).unwrap();
+        let store = on::<Gcra>(&server).connections(2).build().unwrap();
+        let mut admitted = 0;
+        for i in 0..300 {
+            let call = store.check(&strategy, "key", 1);
+            let _ = tokio::time::timeout(Duration::from_micros(10 * (i % 60)), call).await;
+            admitted += u64::from(store.check(&strategy, "key", 1).await.unwrap().allowed);
+        }
+        assert!(admitted <= 400);
+        let left = store.peek(&strategy, "key").await.unwrap().remaining;
+        assert!(400 - left >= admitted && 400 - left <= admitted + 300);
+    });
+}
+
+#[test]
+fn without_a_server_nothing_is_applied() {
+    block_on(async {
+        let store: TransactionStore<Tab> = TransactionStore::builder("test", "tab")
+            .url(format!("redis://127.0.0.1:{}", free_port()))
+            .build()
+            .unwrap();
+        for _ in 0..5 {
+            let error = store_error(store.check(&Tab { limit: 8 }, "key", 1).await);
+            assert!(matches!(error.kind(), ErrorKind::Unreachable(_)), "{error}");
+            assert_eq!(error.applied(), Applied::No);
+        }
+        let error = store_error(store.check(&Tab { limit: 8 }, "key", 1).await);
+        assert_eq!(error.kind(), &ErrorKind::BreakerOpen);
+    });
+}
+
+#[test]
+fn a_server_that_stops_before_the_read_has_applied_nothing() {
+    let server = RedisServer::start();
+    block_on(async {
+        let strategy = Tab { limit: 8 };
+        let store = on::<Tab>(&server)
+            .deadline(Duration::from_secs(1))
+            .build()
+            .unwrap();
+        assert!(store.check(&strategy, "key", 1).await.unwrap().allowed);
+        server.pause();
+        let error = store_error(store.check(&strategy, "key", 1).await);
+        server.unpause();
+        assert!(matches!(error.kind(), ErrorKind::Unread(_)), "{error}");
+        assert_eq!(error.applied(), Applied::No);
+        let patient = on::<Tab>(&server).build().unwrap();
+        assert_eq!(
+            patient.check(&strategy, "key", 1).await.unwrap().remaining,
+            6
+        );
+    });
+}
+
+#[test]
+fn a_full_memory_is_an_error_that_passes() {
+    let server = RedisServer::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
+    block_on(async {
+        let store = on::<Tab>(&server).build().unwrap();
+        let error = store_error(store.check(&Tab { limit: 8 }, "key", 1).await);
+        assert_eq!(error.applied(), Applied::No, "{error}");
+        assert!(error.is_transient(), "{error}");
+    });
+}
+
+#[test]
+fn a_state_of_another_type_is_an_error_and_stays() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on::<Tab>(&server).build().unwrap();
+        server.ask(&["SET", "{tk:test:tx.own:key}", "junk", "PX", "1000000"]);
+        let error = store_error(store.check(&Tab { limit: 8 }, "key", 1).await);
+        assert!(matches!(error.kind(), ErrorKind::BadState(_)), "{error}");
+        assert_eq!(error.applied(), Applied::No);
+        assert!(!error.is_transient());
+        let kept = server.ask(&["GET", "{tk:test:tx.own:key}"]);
+        assert_eq!(kept.text().unwrap(), "junk");
+        store.reset(&Tab { limit: 8 }, "key").await.unwrap();
+        assert!(
+            store
+                .check(&Tab { limit: 8 }, "key", 1)
+                .await
+                .unwrap()
+                .allowed
+        );
+    });
+}
+
+#[test]
+fn a_key_that_would_live_for_ever_is_given_a_life_by_a_denial_too() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on::<Tab>(&server).build().unwrap();
+        let strategy = Tab { limit: 8 };
+        assert!(store.check(&strategy, "key", 8).await.unwrap().allowed);
+        server.ask(&["PERSIST", "{tk:test:tx.own:key}"]);
+        assert!(store.check(&strategy, "key", 1).await.unwrap().is_denied());
+        server.assert_all_keys_expire();
+        assert_eq!(server.keys().len(), 1);
+    });
+}
+
+#[test]
+fn keys_of_scripts_and_of_transactions_stay_apart() {
+    let server = RedisServer::start();
+    block_on(async {
+        let strategy = Gcra::new(1, LONG).unwrap();
+        let scripted: RedisStore<Gcra> = RedisStore::builder("test")
+            .url(server.url())
+            .build()
+            .unwrap();
+        let own: TransactionStore<Gcra> = TransactionStore::builder("test", "gcra")
+            .url(server.url())
+            .build()
+            .unwrap();
+        let own = own.clone();
+        assert!(own.check(&strategy, "key", 1).await.unwrap().allowed);
+        assert!(scripted.check(&strategy, "key", 1).await.unwrap().allowed);
+        assert_eq!(server.keys().len(), 2);
+    });
+}
+
+#[test]
+fn bad_settings_are_named() {
+    let builder = || TransactionStore::<Tab>::builder("test", "tab").url("redis://127.0.0.1");
+    let field = |builder: TransactionBuilder<Tab>| match block_on(async { builder.build() }) {
+        Err(BuildError::Config(ConfigError::OutOfRange { field, .. })) => field,
+        other => panic!("{other:?} is not out of range"),
+    };
+    assert_eq!(field(builder().connections(0)), "connections");
+    assert_eq!(field(builder().attempts(0)), "attempts");
+    assert_eq!(field(builder().deadline(Duration::ZERO)), "deadline");
+    let named = TransactionStore::<Tab>::builder("test", "").url("redis://127.0.0.1");
+    let error = block_on(async { named.build() }).unwrap_err();
+    assert!(error.to_string().contains("strategy"), "{error}");
+}
