@@ -152,6 +152,8 @@ impl<S: Scripted> Builder<S> {
 
     /// Builds the store, which connects in the background: the server need not be up.
     ///
+    /// It must be called within a runtime of tokio whose drivers for time and I/O are enabled, and used within that.
+    ///
     /// # Errors
     ///
     /// A setting outside of its range, no server or a bad URL, or no runtime.

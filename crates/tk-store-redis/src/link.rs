@@ -38,11 +38,15 @@ use fred::{
 use tk_core::{Clock, SystemClock};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-pub(crate) use self::{bounds::{Bounds, DEFAULT_BOUNDS, never_again}, classify::classify, supervise::Supervisor};
 use self::{
     attempt::{Attempt, Remedy},
     silence::Silence,
     supervise::Trouble,
+};
+pub(crate) use self::{
+    bounds::{Bounds, DEFAULT_BOUNDS, never_again},
+    classify::classify,
+    supervise::Supervisor,
 };
 use crate::{
     breaker::Breaker,
