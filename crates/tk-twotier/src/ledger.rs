@@ -22,6 +22,7 @@ mod ask;
 mod credits;
 mod explore;
 mod fault;
+mod purse;
 mod rules;
 mod settlement;
 
@@ -29,6 +30,7 @@ pub use ask::Ask;
 pub use credits::HandBack;
 #[cfg(feature = "faults")]
 pub use fault::Fault;
+pub(crate) use purse::Purse;
 pub use rules::LeaseRules;
 pub use settlement::{Settlement, Verdict};
 
@@ -89,6 +91,14 @@ pub struct LeaseLedger {
 struct Estimate {
     ends: Monotonic,
     reset_at: Timestamp,
+}
+
+impl Estimate {
+    /// Credits that outlive their span are replenished now, as far as this node can tell.
+    #[inline]
+    fn reset_at(&self, now: Monotonic) -> Timestamp {
+        self.reset_at + now.since(self.ends)
+    }
 }
 
 /// What has been counted. No transition reads it.
@@ -270,11 +280,9 @@ impl LeaseLedger {
     fn charge(&mut self, now: Monotonic, cost: u64) -> Served {
         self.credits.take(cost);
         self.tally.0.served += cost;
-        let Estimate { ends, reset_at } = self.estimate.0;
         Served {
             remaining: self.credits.total(),
-            // Credits that outlive their span are replenished now, as far as this node can tell.
-            reset_at: reset_at + now.since(ends),
+            reset_at: self.estimate.0.reset_at(now),
         }
     }
 }

@@ -14,13 +14,23 @@ pub use builder::LeaseSpenderBuilder;
 pub use refresh::{Applied, Demand, Refresh};
 pub use shared_refresh::SpendError;
 
-use std::{convert::Infallible, fmt, time::Duration};
+use std::{
+    convert::Infallible,
+    fmt,
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
 
 use tk_core::{Clock, ConfigError, Decision, Error, Grant, Monotonic, SystemClock};
 use tokio::sync::oneshot;
 
 use self::settle::Told;
-use crate::{HandBack, LeaseRules, Served, Spend, line::Line, sync::Mutex};
+use crate::{
+    HandBack, LeaseRules, Served, Spend,
+    ledger::Purse,
+    line::Line,
+    sync::{Mutex, MutexGuard},
+};
 
 /// Spends leased credits of one budget, and says when more are needed.
 ///
@@ -57,6 +67,8 @@ pub struct LeaseSpender<C: Clock = SystemClock> {
 }
 
 struct State {
+    /// What the ledger holds, where it is spent quickly. Only [`Opened`] touches the ledger.
+    purse: Purse,
     line: Line<Ticket>,
     /// Whether there ever was a grant to take the reset time from.
     has_leased: bool,
@@ -113,13 +125,12 @@ impl<C: Clock> LeaseSpender<C> {
     #[inline]
     pub fn spend(&self, now: Monotonic, cost: u64) -> Result<Spending<'_, C>, Error<Infallible>> {
         let mut state = self.state.lock();
-        match state.line.ledger.spend(now, cost) {
-            Spend::Served(served) if cost > 0 => {
+        match state.purse.spend(now, cost) {
+            Some(served) => {
                 drop(state);
                 Ok(Spending::Served(self.served(served)))
             }
-            Spend::Served(served) => Ok(Spending::Served(self.free(&state, served))),
-            Spend::Miss => self.missed(&mut state, now, cost),
+            None => self.look(Opened::of(state), now, cost),
         }
     }
 
@@ -132,29 +143,41 @@ impl<C: Clock> LeaseSpender<C> {
 
     /// Forgets all credits, and makes grants that were asked for before void: the budget was reset.
     pub fn reset(&self) {
-        self.state.lock().line.ledger.reset(&self.rules);
+        self.open().line.ledger.reset(&self.rules);
     }
 
     /// Gives up all credits. What comes out may be sent to the service, once.
     #[must_use = "credits are lost unless they are handed back"]
     pub fn hand_back(&self) -> Vec<HandBack> {
         let now = self.clock.monotonic();
-        self.state.lock().line.ledger.hand_back(&self.rules, now)
+        self.open().line.ledger.hand_back(&self.rules, now)
     }
 
     /// Credits at hand, ended or not.
     #[must_use]
     pub fn credits(&self) -> u64 {
-        self.state.lock().line.ledger.credits()
+        self.open().line.ledger.credits()
     }
 
+    fn open(&self) -> Opened<'_> {
+        Opened::of(self.state.lock())
+    }
+
+    /// Decides what the purse could not.
     #[cold]
-    fn missed(
+    fn look(
         &self,
-        state: &mut State,
+        mut state: Opened<'_>,
         now: Monotonic,
         cost: u64,
     ) -> Result<Spending<'_, C>, Error<Infallible>> {
+        if let Spend::Served(served) = state.line.ledger.spend(now, cost) {
+            let mut decision = self.served(served);
+            if !state.has_leased {
+                decision.reset_at = self.clock.now() + self.ttl;
+            }
+            return Ok(Spending::Served(decision));
+        }
         if cost > self.limit {
             let limit = self.limit;
             return Err(Error::ExceedsCapacity { cost, limit });
@@ -181,14 +204,36 @@ impl<C: Clock> LeaseSpender<C> {
             retry_after: Duration::ZERO,
         }
     }
+}
 
-    /// The answer to a request that costs nothing.
-    fn free(&self, state: &State, served: Served) -> Decision {
-        let mut decision = self.served(served);
-        if !state.has_leased {
-            decision.reset_at = self.clock.now() + self.ttl;
-        }
-        decision
+/// A state whose ledger is up to date, and lends its credits again when it is let go.
+struct Opened<'a>(MutexGuard<'a, State>);
+
+impl<'a> Opened<'a> {
+    fn of(mut state: MutexGuard<'a, State>) -> Self {
+        let purse = state.purse;
+        state.line.ledger.settle(&purse);
+        Self(state)
+    }
+}
+
+impl Deref for Opened<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0
+    }
+}
+
+impl DerefMut for Opened<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.0
+    }
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        self.0.purse = self.0.line.ledger.lend();
     }
 }
 

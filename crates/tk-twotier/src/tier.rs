@@ -16,6 +16,7 @@ mod observer;
 mod policy;
 mod reset;
 mod shard;
+mod slot;
 mod stats;
 mod tasks;
 

@@ -83,6 +83,11 @@ impl Credits {
     }
 
     #[inline]
+    pub(super) const fn valid_until(&self) -> Monotonic {
+        self.valid_until
+    }
+
+    #[inline]
     pub(super) fn some_ended(&self, now: Monotonic) -> bool {
         now >= self.valid_until
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tk_core::{Clock, ConfigError, Range, SystemClock};
 
 use super::{LeaseSpender, State};
-use crate::{LeaseRules, line::Line, sync::Mutex};
+use crate::{LeaseRules, ledger::Purse, line::Line, sync::Mutex};
 
 /// Settings of a [`LeaseSpender`].
 ///
@@ -84,6 +84,7 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
         let batch = self.batch.unwrap_or((limit / 10).max(1));
         let batch = Range::between("batch", batch.into(), 1, limit)?;
         let state = State {
+            purse: Purse::default(),
             line: Line::new(),
             has_leased: false,
         };

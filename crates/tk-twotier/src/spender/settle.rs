@@ -21,7 +21,7 @@ impl<C: Clock> LeaseSpender<C> {
     /// Applies `grant`, tells those who wait, and returns what the asker is told.
     pub(super) fn answer(&self, ask: Ask, grant: &Grant) -> Told {
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
-        let mut state = self.state.lock();
+        let mut state = self.open();
         if grant.amount == 0 && grant.decision.allowed {
             let settlement = state.line.ledger.failed(&self.rules, ask, now);
             return self.tell(&mut state, &settlement, Told::Failed);
@@ -47,7 +47,7 @@ impl<C: Clock> LeaseSpender<C> {
     /// Ends a refresh without an answer. The asker is out of it; `others` is what the others are told.
     pub(super) fn cancel(&self, ask: Ask, asker: Waiter, others: Told) {
         let now = self.clock.monotonic();
-        let mut state = self.state.lock();
+        let mut state = self.open();
         state.line.leave(asker);
         let settlement = state.line.ledger.failed(&self.rules, ask, now);
         let _ = self.tell(&mut state, &settlement, others);

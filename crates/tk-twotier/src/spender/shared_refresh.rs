@@ -106,7 +106,7 @@ impl<C: Clock> LeaseSpender<C> {
 
     /// Waits for the refresh in flight, if it still is.
     fn wait(&self, cost: u64) -> Option<Waiting<'_, C>> {
-        let mut state = self.state.lock();
+        let mut state = self.open();
         if !state.line.ledger.is_asking() {
             return None;
         }
@@ -141,7 +141,7 @@ impl<C: Clock> Waiting<'_, C> {
 impl<C: Clock> Drop for Waiting<'_, C> {
     fn drop(&mut self) {
         if self.told.is_some() {
-            self.spender.state.lock().line.leave(self.waiter);
+            self.spender.open().line.leave(self.waiter);
         }
     }
 }

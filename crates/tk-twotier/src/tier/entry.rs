@@ -1,8 +1,8 @@
 //! What a node remembers of one key.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use tk_core::{Decision, Error, Fingerprint, Monotonic, OwnedKey, Store, Strategy, Timestamp};
+use tk_core::{Decision, Error, Monotonic, OwnedKey, Store, Strategy, Timestamp};
 use tokio::sync::oneshot;
 
 use super::{TierError, denial::Denial};
@@ -24,9 +24,8 @@ pub(crate) struct GivenUp {
     pub(super) stranded: u64,
 }
 
+/// All of it but what a hit needs, which is in the entry's [`Slot`](super::slot::Slot).
 pub(crate) struct Entry<L2: Store> {
-    pub(super) fingerprint: Fingerprint,
-    pub(super) used_at: Monotonic,
     pub(super) line: Line<Ticket<L2>>,
     pub(super) denial: Option<Denial>,
     pub(super) key: Arc<OwnedKey>,
@@ -44,15 +43,8 @@ impl GivenUp {
 }
 
 impl<L2: Store> Entry<L2> {
-    pub(super) fn new(
-        fingerprint: Fingerprint,
-        key: OwnedKey,
-        sizer: Option<Box<dyn Sizer>>,
-        now: Monotonic,
-    ) -> Self {
+    pub(super) fn new(key: OwnedKey, sizer: Option<Box<dyn Sizer>>) -> Self {
         Self {
-            fingerprint,
-            used_at: now,
             line: Line::new(),
             denial: None,
             key: Arc::new(key),
@@ -64,10 +56,6 @@ impl<L2: Store> Entry<L2> {
     /// Whether nobody waits, and no answer is under way: then its credits can be handed back.
     pub(super) fn is_calm(&self) -> bool {
         !self.line.ledger.is_asking() && self.line.ledger.waiting() == 0
-    }
-
-    pub(super) fn is_idle(&self, now: Monotonic, idle: Duration) -> bool {
-        self.is_calm() && now.since(self.used_at) >= idle
     }
 
     /// Whether it holds back a key that would go free if it were forgotten.

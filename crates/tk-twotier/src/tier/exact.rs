@@ -84,13 +84,12 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let room = self.room(&strategy);
         let mut evicted = Vec::new();
         let mut shard = self.l1.lock(fingerprint);
-        let found = self
-            .l1
-            .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted);
-        if let Some((entry, _)) = found
+        if let Some((mut entry, _)) =
+            self.l1
+                .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted)
             && self.resets.load(Ordering::Acquire) == resets
         {
-            entry.used_at = room.now;
+            entry.touch(room.now);
             entry.learn(Denial::of(cost, decision, sent, max_age), room.now);
         }
         drop(shard);
@@ -128,8 +127,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         self.counters.evicted.add(evicted.len() as u64);
         Inner::hand_back_later(self, evicted);
         match found {
-            Some((entry, _)) => {
-                entry.used_at = room.now;
+            Some((mut entry, _)) => {
+                entry.touch(room.now);
                 let state = entry.local.get_or_insert_default();
                 local_share(&strategy, state, room.wall, cost, share)
             }

@@ -101,9 +101,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
         drop(current);
         self.resets.fetch_add(1, Ordering::AcqRel);
         for mut shard in self.l1.shards() {
-            for entry in shard.entries() {
-                entry.denial = None;
-            }
+            shard.slots().for_each(|slot| slot.open().denial = None);
         }
     }
 

@@ -11,13 +11,14 @@ use tk_core::{Fingerprint, Key, Monotonic, OwnedKey, Store, Timestamp};
 use super::{
     entry::{Entry, GivenUp},
     shard::{Hits, Shard},
+    slot::{Opened, Slot},
 };
 use crate::{
     LeaseRules, Sizer,
     sync::{Mutex, MutexGuard},
 };
 
-/// Entries by key, in shards with a lock each that is never held across an await.
+/// Slots by key, in shards with a lock each that is never held across an await.
 pub(crate) struct L1<L2: Store> {
     shards: Box<[Mutex<Shard<L2>>]>,
     hashes: [RandomState; 2],
@@ -25,19 +26,19 @@ pub(crate) struct L1<L2: Store> {
     max_keys: usize,
 }
 
-/// Makes room with regard to what entries still hold.
+/// Makes room with regard to what keys still hold.
 pub(crate) struct Room<'a, L2: Store> {
     pub(crate) rules: Option<&'a LeaseRules>,
     pub(crate) strategy: &'a L2::Strategy,
     pub(crate) now: Monotonic,
     pub(crate) wall: Timestamp,
-    /// Entries that nobody has asked for so long may go.
+    /// Keys that nobody has asked for so long may go.
     pub(crate) idle: Duration,
 }
 
-/// Entries visited per newcomer, which forgets those that are of no use any more.
+/// Slots visited per newcomer, which forgets those that are of no use any more.
 const VISITED: usize = 2;
-/// Entries looked at to find one that may go for a newcomer.
+/// Slots looked at to find one that may go for a newcomer.
 const SAMPLED: usize = 8;
 /// Fewer keys than this are not worth another shard.
 const KEYS_PER_SHARD: usize = 64;
@@ -88,16 +89,16 @@ impl<L2: Store> L1<L2> {
         sizer: impl FnOnce() -> Option<Box<dyn Sizer>>,
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
-    ) -> Option<(&'a mut Entry<L2>, &'a mut Hits)> {
+    ) -> Option<(Opened<'a, L2>, &'a mut Hits)> {
         if shard.find(fingerprint).is_none() {
             self.sweep(shard, room, evicted);
             if !self.reserve() && !self.evict(shard, room, evicted) {
                 return None;
             }
-            let entry = Entry::new(fingerprint, OwnedKey::of(key), sizer(), room.now);
-            shard.insert(entry);
+            let entry = Entry::new(OwnedKey::of(key), sizer());
+            shard.insert(Slot::new(fingerprint, entry, room.now));
         }
-        shard.find(fingerprint)
+        shard.open(fingerprint)
     }
 
     /// Counts one key more, if there may be one more.
@@ -109,50 +110,49 @@ impl<L2: Store> L1<L2> {
             .is_ok()
     }
 
-    /// Forgets what is idle among the next few entries.
+    /// Forgets what is idle among the next few slots.
     fn sweep(&self, shard: &mut Shard<L2>, room: &Room<'_, L2>, evicted: &mut Vec<GivenUp>) {
         for place in shard.next_places(VISITED) {
-            let entry = shard.entries().get(place);
-            if entry.is_some_and(|entry| room.is_spent(entry)) {
+            if shard.get(place).is_some_and(|slot| room.is_spent(slot)) {
                 self.forget(shard, place, room, evicted);
             }
         }
     }
 
-    /// Puts the newcomer in the place of an entry that may go; the count stays the same.
+    /// Puts the newcomer in the place of a key that may go; the count stays the same.
     fn evict(
         &self,
         shard: &mut Shard<L2>,
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) -> bool {
-        let places = shard.next_places(SAMPLED);
-        let entries = shard.entries();
-        let oldest = places
-            .filter(|place| entries.get(*place).is_some_and(|entry| room.may_go(entry)))
-            .min_by_key(|place| entries[*place].used_at);
-        let Some(place) = oldest else {
+        let places = shard.next_places(SAMPLED).into_iter();
+        let may_go = |place: &usize| shard.get(*place).filter(|slot| room.may_go(slot)).is_some();
+        let used_at = |place: &usize| shard.get(*place).map(Slot::used_at);
+        let Some(place) = places.filter(may_go).min_by_key(used_at) else {
             return false;
         };
-        let mut entry = shard.remove(place);
-        room.give_up(&mut entry, evicted);
+        let Some(mut slot) = shard.remove(place) else {
+            return false;
+        };
+        room.give_up(&mut slot, evicted);
         true
     }
 
     /// Hands back the credits of idle keys, and forgets the keys.
     pub(crate) fn return_idle(&self, shard: &mut Shard<L2>, room: &Room<'_, L2>) -> Vec<GivenUp> {
-        let mut backs = Vec::new();
-        for place in (0..shard.len()).rev() {
-            let Some(entry) = shard.entries().get_mut(place) else {
+        let mut given_up = Vec::new();
+        for place in 0..shard.places() {
+            let Some(slot) = shard.get_mut(place) else {
                 continue;
             };
-            if room.is_spent(entry) {
-                self.forget(shard, place, room, &mut backs);
-            } else if entry.is_idle(room.now, room.idle) {
-                room.give_up(entry, &mut backs);
+            if room.is_spent(slot) {
+                self.forget(shard, place, room, &mut given_up);
+            } else if slot.is_idle(room.now, room.idle) {
+                room.give_up(slot, &mut given_up);
             }
         }
-        backs
+        given_up
     }
 
     fn forget(
@@ -162,27 +162,30 @@ impl<L2: Store> L1<L2> {
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) {
-        let mut entry = shard.remove(place);
-        self.keys.fetch_sub(1, Ordering::Relaxed);
-        room.give_up(&mut entry, evicted);
+        if let Some(mut slot) = shard.remove(place) {
+            self.keys.fetch_sub(1, Ordering::Relaxed);
+            room.give_up(&mut slot, evicted);
+        }
     }
 }
 
 impl<L2: Store> Room<'_, L2> {
-    /// Whether an entry may give way to a newcomer.
-    fn may_go(&self, entry: &Entry<L2>) -> bool {
+    /// Whether a key may give way to a newcomer.
+    fn may_go(&self, slot: &Slot<L2>) -> bool {
+        let entry = slot.peek();
         entry.is_calm() && !entry.holds_back(self.strategy, self.wall)
     }
 
-    /// Whether an entry is of no use any more.
-    fn is_spent(&self, entry: &Entry<L2>) -> bool {
-        let denies = entry.denial.is_some_and(|denial| !denial.is_over(self.now));
-        entry.is_idle(self.now, self.idle) && !denies && self.may_go(entry)
+    /// Whether a key is of no use any more.
+    fn is_spent(&self, slot: &Slot<L2>) -> bool {
+        let denial = slot.peek().denial;
+        let denies = denial.is_some_and(|denial| !denial.is_over(self.now));
+        slot.is_idle(self.now, self.idle) && !denies && self.may_go(slot)
     }
 
-    fn give_up(&self, entry: &mut Entry<L2>, backs: &mut Vec<GivenUp>) {
+    fn give_up(&self, slot: &mut Slot<L2>, given_up: &mut Vec<GivenUp>) {
         if let Some(rules) = self.rules {
-            backs.push(entry.give_up(rules, self.now));
+            given_up.push(slot.open().give_up(rules, self.now));
         }
     }
 }

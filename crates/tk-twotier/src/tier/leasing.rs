@@ -15,6 +15,7 @@ use super::{
     denial::Denial,
     entry::{Entry, GivenUp, Told},
     inner::Inner,
+    slot::Opened,
 };
 use crate::{Ask, Settlement, Spend, Verdict, Waiter, line::Line};
 
@@ -25,6 +26,13 @@ enum Entered<'a, L2: Store, C: Clock + 'static, O: Observer> {
     /// It waits for a lease.
     Waits(Waiting<'a, L2, C, O>),
     /// There is no room for its key.
+    Full,
+}
+
+/// The same, when the lock has just been released: a lease that is due has yet to take off.
+enum Joined<'a, L2: Store, C: Clock + 'static, O: Observer> {
+    Decided(Decision),
+    Waits(Waiting<'a, L2, C, O>, Option<Flight<L2, C, O>>),
     Full,
 }
 
@@ -58,48 +66,68 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     ) -> Answer<Entered<'_, L2, C, O>, L2> {
         let runtime = Self::runtime()?;
         let fingerprint = self.l1.fingerprint(key);
-        let strategy = self.strategy();
-        let room = self.room(&strategy);
         let mut evicted = Vec::new();
-        let mut shard = self.l1.lock(fingerprint);
-        // Under the lock: `close` waits for the leases of all who enter before it takes the lock.
-        self.refuse_if_closed()?;
-        let sizer = || Some(self.lease_plan()?.sizers.as_ref()?.sizer());
-        let found = self
-            .l1
-            .enter(&mut shard, fingerprint, key, sizer, &room, &mut evicted);
+        let joined = self.join(fingerprint, key, cost, &mut evicted);
         self.counters.evicted.add(evicted.len() as u64);
         Inner::hand_back_later(self, evicted);
-        let Some((entry, hits)) = found else {
-            return Ok(Entered::Full);
+        let (waiting, flight) = match joined? {
+            Joined::Decided(decision) => return Ok(Entered::Decided(decision)),
+            Joined::Full => return Ok(Entered::Full),
+            Joined::Waits(waiting, flight) => (waiting, flight),
         };
-        entry.used_at = room.now;
-        if let Spend::Served(served) = entry.line.ledger.spend(room.now, cost) {
-            hits.served += cost;
-            return Ok(Entered::Decided(self.served(served)));
-        }
-        if let Some(decision) = entry.denies(room.now, cost) {
-            return Ok(Entered::Decided(decision));
-        }
-        let (ticket, told) = oneshot::channel();
-        let waiter = entry.line.join(cost, ticket);
-        let flight = self.prepare(entry);
-        drop(shard);
         if let Some(flight) = flight {
             flight.take_off(&runtime);
         }
         Inner::watch_idle(self, &runtime);
-        Ok(Entered::Waits(Waiting {
+        Ok(Entered::Waits(waiting))
+    }
+
+    /// What happens under the shard's lock: charged, denied, or put into the queue, with the lease that is due.
+    fn join<K: Key + ?Sized>(
+        self: &Arc<Self>,
+        fingerprint: Fingerprint,
+        key: &K,
+        cost: u64,
+        evicted: &mut Vec<GivenUp>,
+    ) -> Answer<Joined<'_, L2, C, O>, L2> {
+        let strategy = self.strategy();
+        let room = self.room(&strategy);
+        let mut shard = self.l1.lock(fingerprint);
+        // Under the lock: `close` waits for the leases of all who enter before it takes the lock.
+        self.refuse_if_closed()?;
+        let sizer = || Some(self.lease_plan()?.sizers.as_ref()?.sizer());
+        let Some((mut entry, hits)) =
+            self.l1
+                .enter(&mut shard, fingerprint, key, sizer, &room, evicted)
+        else {
+            return Ok(Joined::Full);
+        };
+        entry.touch(room.now);
+        if let Spend::Served(served) = entry.line.ledger.spend(room.now, cost) {
+            hits.served += cost;
+            return Ok(Joined::Decided(self.served(served)));
+        }
+        if let Some(decision) = entry.denies(room.now, cost) {
+            return Ok(Joined::Decided(decision));
+        }
+        let (ticket, told) = oneshot::channel();
+        let waiter = entry.line.join(cost, ticket);
+        let flight = self.prepare(&mut entry);
+        let waiting = Waiting {
             inner: self,
             fingerprint,
             waiter,
             told,
             is_told: false,
-        }))
+        };
+        Ok(Joined::Waits(waiting, flight))
     }
 
     /// The lease that is due for a key, if any. It takes off once the shard's lock is released.
-    pub(super) fn prepare(self: &Arc<Self>, entry: &mut Entry<L2>) -> Option<Flight<L2, C, O>> {
+    pub(super) fn prepare(
+        self: &Arc<Self>,
+        entry: &mut Opened<'_, L2>,
+    ) -> Option<Flight<L2, C, O>> {
         let ask = self.due(entry)?;
         if entry.line.ledger.waiting() == 0 {
             self.counters.refills.one();
@@ -107,7 +135,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         Some(Flight {
             inner: self.clone(),
             key: entry.key.clone(),
-            fingerprint: entry.fingerprint,
+            fingerprint: entry.fingerprint(),
             ask: Some(ask),
         })
     }
@@ -132,7 +160,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         let mut shard = self.l1.lock(fingerprint);
         // An entry with a lease under way stays where it is.
-        let (entry, hits) = shard.find(fingerprint)?;
+        let (mut entry, hits) = shard.open(fingerprint)?;
         let ledger = &mut entry.line.ledger;
         let settlement = match answer {
             Ok(grant) => ledger.granted(&lease.rules, ask, now, wall, grant),
@@ -155,12 +183,13 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         }
         // A refill that was denied or lost is left to the next request, or it would be tried without end.
         let waits = entry.line.ledger.waiting() > 0;
-        let next = if waits { self.due(entry) } else { None };
+        let next = if waits { self.due(&mut entry) } else { None };
         let given_up = GivenUp {
             key: entry.key.clone(),
             backs,
             stranded: entry.line.ledger.take_stranded(),
         };
+        drop(entry);
         drop(shard);
         self.note(&ask, answer, late);
         Some((next, given_up))
@@ -279,7 +308,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Waiting<'_, L2, C, O> 
             return;
         }
         let mut shard = self.inner.l1.lock(self.fingerprint);
-        if let Some((entry, _)) = shard.find(self.fingerprint) {
+        if let Some((mut entry, _)) = shard.open(self.fingerprint) {
             entry.line.leave(self.waiter);
         }
     }

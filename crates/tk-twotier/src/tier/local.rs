@@ -2,11 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tk_core::{Clock, Decision, Key, Store};
+use tk_core::{Clock, Decision, Fingerprint, Key, Monotonic, Store};
 use tokio::runtime::Handle;
 
-use super::{Observer, Outcome, Tier, entry::Entry, inner::Inner, leasing::Flight};
-use crate::{Served, Spend};
+use super::{Observer, Outcome, Tier, inner::Inner, shard::Shard};
+use crate::{Served, Spend, sync::MutexGuard};
 
 /// The outcome of a check that does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,42 +32,75 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let now = this.clock.monotonic();
         let fingerprint = this.l1.fingerprint(key);
         let mut shard = this.l1.lock(fingerprint);
-        let Some((entry, hits)) = shard.find(fingerprint) else {
+        let Some((slot, hits)) = shard.find(fingerprint) else {
             return Local::NeedsL2;
         };
-        let mut refill = None;
-        let (outcome, decision) = match entry.line.ledger.spend(now, cost) {
-            Spend::Served(served) if cost > 0 => {
-                entry.used_at = now;
-                hits.admitted += 1;
-                hits.served += cost;
-                let lease = this.lease_plan();
-                if lease.is_some_and(|lease| lease.rules.refills_at(served.remaining)) {
-                    refill = this.refill(entry);
-                }
-                (Outcome::Admitted, this.served(served))
-            }
-            _ => match entry.denies(now, cost) {
-                Some(decision) => {
-                    hits.denied += 1;
-                    (Outcome::Denied, decision)
-                }
-                None => return Local::NeedsL2,
-            },
+        let Some(served) = slot.spend(now, cost) else {
+            return this.look(shard, fingerprint, now, cost);
         };
-        drop(shard);
-        if let Some((flight, runtime)) = refill {
-            flight.take_off(&runtime);
+        hits.admitted += 1;
+        hits.served += cost;
+        if this.refills_at(served.remaining) {
+            this.refill(shard, fingerprint);
+        } else {
+            drop(shard);
         }
-        this.observer.checked(outcome, Tier::L1, cost);
+        this.observer.checked(Outcome::Admitted, Tier::L1, cost);
+        Local::Decided(this.served(served))
+    }
+
+    /// Decides what the purse could not: whether the ledger, or a denial, has an answer.
+    #[cold]
+    fn look(
+        &self,
+        mut shard: MutexGuard<'_, Shard<L2>>,
+        fingerprint: Fingerprint,
+        now: Monotonic,
+        cost: u64,
+    ) -> Local {
+        let Some((mut entry, hits)) = shard.open(fingerprint) else {
+            return Local::NeedsL2;
+        };
+        // Some of the credits may have ended, so that the rest serves again.
+        if cost > 0
+            && let Spend::Served(served) = entry.line.ledger.spend(now, cost)
+        {
+            entry.touch(now);
+            hits.admitted += 1;
+            hits.served += cost;
+            drop(entry);
+            drop(shard);
+            self.observer.checked(Outcome::Admitted, Tier::L1, cost);
+            return Local::Decided(self.served(served));
+        }
+        let Some(decision) = entry.denies(now, cost) else {
+            return Local::NeedsL2;
+        };
+        hits.denied += 1;
+        drop(entry);
+        drop(shard);
+        self.observer.checked(Outcome::Denied, Tier::L1, cost);
         Local::Decided(decision)
     }
 
-    /// The refill that is due, if there is a runtime to do it on.
+    #[inline]
+    fn refills_at(&self, remaining: u64) -> bool {
+        let lease = self.lease_plan();
+        lease.is_some_and(|lease| lease.rules.refills_at(remaining))
+    }
+
+    /// Begins the refill that is due, if there is a runtime to do it on.
     #[cold]
-    fn refill(self: &Arc<Self>, entry: &mut Entry<L2>) -> Option<(Flight<L2, C, O>, Handle)> {
-        let runtime = Handle::try_current().ok()?;
-        Some((self.prepare(entry)?, runtime))
+    fn refill(self: &Arc<Self>, mut shard: MutexGuard<'_, Shard<L2>>, fingerprint: Fingerprint) {
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        let opened = shard.open(fingerprint);
+        let flight = opened.and_then(|(mut entry, _)| self.prepare(&mut entry));
+        drop(shard);
+        if let Some(flight) = flight {
+            flight.take_off(&runtime);
+        }
     }
 
     /// The decision on a request that was charged to credits.
@@ -87,7 +120,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let now = self.clock.monotonic();
         let fingerprint = self.l1.fingerprint(key);
         let mut shard = self.l1.lock(fingerprint);
-        let (entry, _) = shard.find(fingerprint)?;
+        let (mut entry, _) = shard.open(fingerprint)?;
         match entry.line.ledger.spend(now, 0) {
             Spend::Served(served) if served.remaining > 0 => Some(self.served(served)),
             _ => entry.denies(now, 1),

@@ -41,7 +41,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     fn forget(&self, fingerprint: Fingerprint) -> Option<GivenUp> {
         self.resets.fetch_add(1, Ordering::AcqRel);
         let mut shard = self.l1.lock(fingerprint);
-        let (entry, _) = shard.find(fingerprint)?;
+        let (mut entry, _) = shard.open(fingerprint)?;
         entry.denial = None;
         entry.local = None;
         let rules = &self.lease_plan()?.rules;

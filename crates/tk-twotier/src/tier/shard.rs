@@ -3,12 +3,11 @@
 use hashbrown::HashTable;
 use tk_core::{Fingerprint, Store};
 
-use super::entry::Entry;
+use super::slot::{Opened, Slot};
 
-/// Entries lie dense, so that they can be visited a few at a time; the index holds their places.
+/// Slots in a table, which are also visited a few at a time, by their place in it.
 pub(crate) struct Shard<L2: Store> {
-    index: HashTable<u32>,
-    entries: Vec<Entry<L2>>,
+    slots: HashTable<Slot<L2>>,
     /// The place that is visited next.
     cursor: usize,
     pub(super) hits: Hits,
@@ -30,8 +29,7 @@ const fn hash(fingerprint: Fingerprint) -> u64 {
 impl<L2: Store> Shard<L2> {
     pub(super) const fn new() -> Self {
         Self {
-            index: HashTable::new(),
-            entries: Vec::new(),
+            slots: HashTable::new(),
             cursor: 0,
             hits: Hits {
                 admitted: 0,
@@ -42,63 +40,60 @@ impl<L2: Store> Shard<L2> {
     }
 
     #[inline]
-    pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Entry<L2>, &mut Hits)> {
-        let place = self.place(fingerprint)?;
-        Some((self.entries.get_mut(place)?, &mut self.hits))
+    pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot<L2>, &mut Hits)> {
+        let is_it = |slot: &Slot<L2>| slot.fingerprint() == fingerprint;
+        let slot = self.slots.find_mut(hash(fingerprint), is_it)?;
+        Some((slot, &mut self.hits))
     }
 
-    #[inline]
-    fn place(&self, fingerprint: Fingerprint) -> Option<usize> {
-        let is_it = |place: &u32| self.entries[*place as usize].fingerprint == fingerprint;
-        let place = self.index.find(hash(fingerprint), is_it)?;
-        Some(*place as usize)
+    pub(super) fn open(&mut self, fingerprint: Fingerprint) -> Option<(Opened<'_, L2>, &mut Hits)> {
+        let (slot, hits) = self.find(fingerprint)?;
+        Some((slot.open(), hits))
     }
 
-    pub(super) const fn len(&self) -> usize {
-        self.entries.len()
+    /// Adds the slot of a key that has none.
+    pub(super) fn insert(&mut self, slot: Slot<L2>) {
+        let rehash = |slot: &Slot<L2>| hash(slot.fingerprint());
+        self.slots
+            .insert_unique(hash(slot.fingerprint()), slot, rehash);
     }
 
-    /// Adds the entry of a key that has none.
-    pub(super) fn insert(&mut self, entry: Entry<L2>) {
-        // The number of keys is bounded by `max_keys`, which is a `u32`.
-        let place = self.entries.len() as u32;
-        let fingerprint = entry.fingerprint;
-        self.entries.push(entry);
-        let entries = &self.entries;
-        let rehash = |place: &u32| hash(entries[*place as usize].fingerprint);
-        self.index.insert_unique(hash(fingerprint), place, rehash);
+    pub(super) fn remove(&mut self, place: usize) -> Option<Slot<L2>> {
+        let slot = self.slots.get_bucket_entry(place).ok()?;
+        Some(slot.remove().0)
     }
 
-    /// Takes out the entry at `place`, which must be there.
-    pub(super) fn remove(&mut self, place: usize) -> Entry<L2> {
-        self.forget(self.entries[place].fingerprint, place);
-        let entry = self.entries.swap_remove(place);
-        if let Some(moved) = self.entries.get(place) {
-            let (was, key) = (self.entries.len(), hash(moved.fingerprint));
-            if let Some(slot) = self.index.find_mut(key, |slot| *slot as usize == was) {
-                *slot = place as u32;
+    pub(super) fn get(&self, place: usize) -> Option<&Slot<L2>> {
+        self.slots.get_bucket(place)
+    }
+
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut Slot<L2>> {
+        self.slots.get_bucket_mut(place)
+    }
+
+    pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot<L2>> {
+        self.slots.iter_mut()
+    }
+
+    /// Places, of which some may be empty.
+    pub(super) fn places(&self) -> usize {
+        self.slots.num_buckets()
+    }
+
+    /// The next `count` places that are taken, round robin; fewer if there are fewer.
+    pub(super) fn next_places(&mut self, count: usize) -> Vec<usize> {
+        let places = self.places();
+        let count = count.min(self.slots.len());
+        let mut found = Vec::with_capacity(count);
+        for _ in 0..places {
+            if found.len() == count {
+                break;
+            }
+            self.cursor = (self.cursor + 1) % places;
+            if self.get(self.cursor).is_some() {
+                found.push(self.cursor);
             }
         }
-        entry
-    }
-
-    fn forget(&mut self, fingerprint: Fingerprint, place: usize) {
-        let slot = self
-            .index
-            .find_entry(hash(fingerprint), |slot| *slot as usize == place);
-        if let Ok(slot) = slot {
-            slot.remove();
-        }
-    }
-
-    pub(super) fn entries(&mut self) -> &mut [Entry<L2>] {
-        &mut self.entries
-    }
-
-    /// The next few places, round robin; fewer if there are fewer.
-    pub(super) fn next_places(&mut self, count: usize) -> impl Iterator<Item = usize> + use<L2> {
-        let (start, len) = (self.cursor, self.entries.len());
-        self.cursor = (start + count) % len.max(1);
-        (0..count.min(len)).map(move |step| (start + step) % len)
+        found
     }
 }

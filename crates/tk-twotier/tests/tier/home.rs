@@ -104,6 +104,7 @@ async fn an_evicted_key_hands_its_credits_back() {
     for key in ["a", "b", "c"] {
         let decision = node.tier.check(key).await.expect("it answers");
         assert!(decision.allowed);
+        pass(&l2, std::slice::from_ref(&node), millis(1));
     }
     settle().await;
     assert_eq!(l2.available(&per_second(100), "a"), 99);
