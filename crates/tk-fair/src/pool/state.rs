@@ -65,6 +65,7 @@ impl PoolState {
     /// What all regions have. Never above the limit.
     #[must_use]
     pub fn drawn(&self) -> u64 {
+        // SPEC: RegionPool!DrawnWithinLimit
         self.regions.values().map(Region::drawn).sum()
     }
 
@@ -111,6 +112,7 @@ impl PoolState {
             region.base = 0;
         }
         region.weight = draw.weight.min(MAX_REGION_WEIGHT);
+        // SPEC: RegionPool!PromisesAreKept
         region.base = region.base.min(region.weight);
         region.peak = region.peak.max(region.weight);
         region.settled = draw.settled.min(region.drawn());
@@ -120,6 +122,7 @@ impl PoolState {
 
     pub(super) fn grant(&mut self, name: &str, amount: u64) {
         if let Some(region) = self.regions.get_mut(name) {
+            // SPEC: RegionPool!GrantsOnlyGrow
             region.granted += amount;
         }
     }
@@ -128,6 +131,7 @@ impl PoolState {
         let Some(region) = self.regions.get_mut(name) else {
             return 0;
         };
+        // SPEC: RegionPool!PoolNeverForgets
         let taken = amount.min(region.drawn());
         if region.turn != turn || taken == 0 {
             return 0;
