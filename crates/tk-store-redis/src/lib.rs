@@ -26,6 +26,8 @@
 mod builder;
 mod store;
 mod transaction;
+#[cfg(feature = "fair")]
+mod region_pool;
 
 mod key;
 mod operation;
@@ -41,6 +43,8 @@ mod warning;
 
 pub use builder::{BuildError, Builder};
 pub use error::{Applied, ErrorKind, StoreError};
+#[cfg(feature = "fair")]
+pub use region_pool::{PoolError, RedisRegionFairPool};
 pub use scripted::Scripted;
 pub use store::RedisStore;
 pub use transaction::{TransactionBuilder, TransactionStore};

@@ -58,6 +58,11 @@ impl Arguments {
             .push(Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
     }
 
+    #[cfg(feature = "fair")]
+    pub(crate) fn push_text(&mut self, text: String) {
+        self.0.push(text.into());
+    }
+
     pub(crate) fn into_values(self) -> Vec<Value> {
         self.0
     }

@@ -84,3 +84,12 @@ pub(crate) static LOG: Scripts = Scripts {
     lease: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
     give_back: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
 };
+
+/// A budget that regions draw from.
+#[cfg(feature = "fair")]
+pub(crate) static POOL_DRAW: Script =
+    script!("shared/time" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
+
+#[cfg(feature = "fair")]
+pub(crate) static POOL_GIVE_BACK: Script =
+    script!("shared/time" "shared/expiry" "pool/state" "pool/give_back");

@@ -90,6 +90,12 @@ impl<S: Scripted> RedisStore<S> {
         })
     }
 
+    /// What another kind of store over the same connections needs: the link, the prefix and the clock.
+    #[cfg(feature = "fair")]
+    pub(crate) fn parts(&self) -> (Arc<Link>, &str, Option<Arc<dyn Clock>>) {
+        (self.link.clone(), &self.prefix, self.clock.clone())
+    }
+
     fn key<K: Key + ?Sized>(&self, key: &K) -> Result<Vec<u8>, Error<StoreError>> {
         if key.is_empty() {
             return Err(Error::EmptyKey);

@@ -1,0 +1,30 @@
+//! Pools for tests.
+
+use std::time::Duration;
+
+use tk_core::{Clock, FixedWindow};
+use tk_fair::PoolRule;
+use tk_store_redis::{Builder, RedisRegionFairPool, RedisStore};
+use tk_testkit::servers::RedisServer;
+
+/// A pool by the server's clock, with a deadline that no test meets by accident.
+pub(crate) fn pool(server: &RedisServer, rule: PoolRule) -> RedisRegionFairPool {
+    RedisRegionFairPool::over(&builder(server).build().unwrap(), "pool", rule).unwrap()
+}
+
+/// A pool by a caller's clock.
+pub(crate) fn pool_by(
+    server: &RedisServer,
+    name: &str,
+    rule: PoolRule,
+    clock: impl Clock + 'static,
+) -> RedisRegionFairPool {
+    let store = builder(server).clock(clock).build().unwrap();
+    RedisRegionFairPool::over(&store, name, rule).unwrap()
+}
+
+fn builder(server: &RedisServer) -> Builder<FixedWindow> {
+    RedisStore::builder("test")
+        .url(server.url())
+        .deadline(Duration::from_secs(20))
+}
