@@ -106,7 +106,11 @@ impl<W, C: Clock> EscrowBuilder<W, C> {
     /// not within 1 microsecond to a fifth of the window, or `max_keys` not within 1 to 2^31.
     pub fn build(self) -> Result<WeightedFairEscrow<W, C>, ConfigError> {
         let settings = self.settings()?;
-        Ok(WeightedFairEscrow::new(settings, self.weight_of, self.clock))
+        Ok(WeightedFairEscrow::new(
+            settings,
+            self.weight_of,
+            self.clock,
+        ))
     }
 }
 

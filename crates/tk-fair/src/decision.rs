@@ -68,7 +68,9 @@ fn earliest_change(shares: &Shares, verdict: Verdict, clocking: Clocking) -> u64
     let Clocking { window_end, .. } = clocking;
     match verdict {
         Verdict::Admitted => clocking.now,
-        Verdict::Exhausted { .. } | Verdict::Unfunded { .. } => window_end.min(shares.last_active()),
+        Verdict::Exhausted { .. } | Verdict::Unfunded { .. } => {
+            window_end.min(shares.last_active())
+        }
         Verdict::Kept { until, .. } => window_end.min(until).min(shares.last_active()),
         Verdict::Full { until } => window_end.min(until),
         Verdict::Weightless => window_end,

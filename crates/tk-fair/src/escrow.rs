@@ -55,7 +55,6 @@ struct Windowed {
 
 impl WeightedFairEscrow {
     /// An escrow that admits `limit` units in each `window`.
-    #[must_use]
     pub const fn builder(limit: u64, window: Duration) -> EscrowBuilder {
         EscrowBuilder::new(limit, window)
     }
@@ -96,12 +95,21 @@ impl<W, C: Clock> WeightedFairEscrow<W, C> {
         let now = self.clock.now().as_micros();
         let mut state = self.lock();
         let window = state.roll(&self.settings, now);
-        let clocking = Clocking { now, window_end: window + self.settings.window(), limit };
+        let clocking = Clocking {
+            now,
+            window_end: window + self.settings.window(),
+            limit,
+        };
         if cost == 0 {
             let used = state.shares.tenant(id.0).used;
             return Ok(free(&state.shares, weight, used, clocking));
         }
-        let ask = Ask { tenant: id.0, weight, cost, now };
+        let ask = Ask {
+            tenant: id.0,
+            weight,
+            cost,
+            now,
+        };
         let (verdict, used) = state.shares.ask(&ask);
         Ok(decision(&state.shares, weight, used, verdict, clocking))
     }
@@ -118,7 +126,11 @@ impl<W, C: Clock> WeightedFairEscrow<W, C> {
         let now = self.clock.now().as_micros();
         let mut state = self.lock();
         let start = state.roll(&self.settings, now);
-        Stats::of(&state.shares, Timestamp::from_micros(start), self.settings.limit())
+        Stats::of(
+            &state.shares,
+            Timestamp::from_micros(start),
+            self.settings.limit(),
+        )
     }
 
     /// One tenant in this window.

@@ -49,8 +49,16 @@ impl<P: RegionPool> Lender for Pooled<P> {
     const SHOWS_SPARE: bool = true;
 
     async fn lend(&self, need: Need) -> Result<Funding<PoolTag>, P::Error> {
-        let Need { want, weight, settled } = need;
-        let draw = Draw { weight, settled, want };
+        let Need {
+            want,
+            weight,
+            settled,
+        } = need;
+        let draw = Draw {
+            weight,
+            settled,
+            want,
+        };
         let grant = self.pool.draw(&self.region, draw).await?;
         Ok(Funding {
             amount: grant.amount,
@@ -139,7 +147,9 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedBuilder<P, W, C> {
             pool: self.pool,
             region: RegionName::new(&self.region)?,
         };
-        let EscrowBuilder { weight_of, clock, .. } = self.tenants;
+        let EscrowBuilder {
+            weight_of, clock, ..
+        } = self.tenants;
         let funded = Funded::new(settings, quantum, weight_of, clock, pooled);
         Ok(FederatedEscrow { funded })
     }
@@ -152,7 +162,11 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedEscrow<P, W, C> {
     /// # Errors
     ///
     /// A cost above the limit, an empty name, a weight that is none, or the pool's error, which all who waited for it share.
-    pub async fn check<T>(&self, tenant: &T, cost: u64) -> Result<Decision, FairError<Arc<P::Error>>>
+    pub async fn check<T>(
+        &self,
+        tenant: &T,
+        cost: u64,
+    ) -> Result<Decision, FairError<Arc<P::Error>>>
     where
         T: Key + ?Sized,
         W: Weigh<T>,
@@ -217,7 +231,11 @@ impl<P: RegionPool, W, C> fmt::Debug for FederatedEscrow<P, W, C> {
 impl<P: RegionPool, C: Clock + 'static> Limiter for FederatedEscrow<P, EqualWeights, C> {
     type Error = FairError<Arc<P::Error>>;
 
-    async fn check_n<K: Key + ?Sized>(&self, key: &K, cost: u64) -> Result<Decision, Error<Self::Error>> {
+    async fn check_n<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        cost: u64,
+    ) -> Result<Decision, Error<Self::Error>> {
         self.check(key, cost).await.map_err(FairError::into_core)
     }
 }

@@ -92,7 +92,10 @@ struct Reply<L: Lender> {
 
 impl<L: Lender> Clone for Reply<L> {
     fn clone(&self) -> Self {
-        Self { lent: self.lent.clone(), ..*self }
+        Self {
+            lent: self.lent.clone(),
+            ..*self
+        }
     }
 }
 
@@ -161,7 +164,11 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         }
     }
 
-    pub(crate) async fn check<T>(&self, tenant: &T, cost: u64) -> Result<Decision, FairError<Arc<L::Error>>>
+    pub(crate) async fn check<T>(
+        &self,
+        tenant: &T,
+        cost: u64,
+    ) -> Result<Decision, FairError<Arc<L::Error>>>
     where
         T: Key + ?Sized,
         W: Weigh<T>,
@@ -190,7 +197,11 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         let (now, wall) = (self.now(), self.clock.now());
         let mut state = self.lock();
         let window_end = state.roll(now, self.settings.window());
-        let clocking = Clocking { now, window_end, limit: self.settings.limit() };
+        let clocking = Clocking {
+            now,
+            window_end,
+            limit: self.settings.limit(),
+        };
         let on_the_wall = |told: Decision| Decision {
             reset_at: wall + told.reset_at.since(Timestamp::from_micros(now)),
             ..told
@@ -203,15 +214,26 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
             let waiting = state.in_flight.clone();
             return Next::Beat(waiting.unwrap_or_else(|| self.request(&mut state, 0, now)));
         }
-        let (verdict, used) = state.shares.ask(&Ask { tenant: id.0, weight, cost, now });
-        if let Some(want) = state.wants::<L>(verdict, self.quantum, now).filter(|_| may_wait) {
+        let (verdict, used) = state.shares.ask(&Ask {
+            tenant: id.0,
+            weight,
+            cost,
+            now,
+        });
+        if let Some(want) = state
+            .wants::<L>(verdict, self.quantum, now)
+            .filter(|_| may_wait)
+        {
             let waiting = state.in_flight.clone();
             return Next::Wait(waiting.unwrap_or_else(|| self.request(&mut state, want, now)));
         }
         let told = decision(&state.shares, weight, used, verdict, clocking);
         let change = Duration::from_micros(state.change_at.saturating_sub(now).max(1));
         let retry_after = told.retry_after.min(change);
-        Next::Answer(on_the_wall(Decision { retry_after, ..told }))
+        Next::Answer(on_the_wall(Decision {
+            retry_after,
+            ..told
+        }))
     }
 
     /// Sends a request, when somebody first waits for it.
@@ -220,12 +242,21 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         let number = state.requests;
         let weight = state.shares.active_weight(now);
         state.told = weight;
-        let need = Need { want, weight, settled: state.shares.settled() };
+        let need = Need {
+            want,
+            weight,
+            settled: state.shares.settled(),
+        };
         let (lender, clock) = (Arc::clone(&self.lender), Arc::clone(&self.clock));
         let request = async move {
             let sent = clock.monotonic().as_micros();
             let lent = lender.lend(need).await.map_err(Arc::new);
-            Reply { number, sent, want, lent }
+            Reply {
+                number,
+                sent,
+                want,
+                lent,
+            }
         };
         let request = request.boxed().shared();
         state.in_flight = Some(request.clone());
@@ -319,6 +350,9 @@ impl<L: Lender> State<L> {
 
     /// Begins a window without a unit.
     fn begin(&mut self, at: u64) {
+        // SPEC: FederatedLeasing!NeverOverAdmits
+        // SPEC: FederatedLeasing!SharesAreBackedOrCarried
+        // SPEC: FederatedLeasing!OvershootWithinCarry
         self.shares.roll(at, 0);
         self.window = None;
         self.tag = None;
@@ -329,7 +363,13 @@ impl<L: Lender> State<L> {
     }
 
     /// Takes in a grant, unless it is over.
-    fn apply(&mut self, reply: &Reply<L>, funding: &Funding<L::Tag>, believed: u64, now: u64) -> bool {
+    fn apply(
+        &mut self,
+        reply: &Reply<L>,
+        funding: &Funding<L::Tag>,
+        believed: u64,
+        now: u64,
+    ) -> bool {
         let Reply { sent, want, .. } = *reply;
         let micros = |span: Duration| span.as_micros() as u64;
         let span = micros(funding.span);

@@ -129,6 +129,9 @@ mod tests {
     fn uneven_demand_is_not_split_evenly() {
         let want = |units| Want { weight: 1, units };
         let shares = ideal(100, &[want(10), want(100), want(100)]);
-        assert_eq!(shares.iter().map(Fraction::ceil).collect::<Vec<_>>(), [10, 45, 45]);
+        assert_eq!(
+            shares.iter().map(Fraction::ceil).collect::<Vec<_>>(),
+            [10, 45, 45]
+        );
     }
 }

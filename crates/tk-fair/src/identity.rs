@@ -26,7 +26,8 @@ impl Identity {
             hasher.write_u64(i);
             hasher.finish()
         };
-        let keyed = |i| ahash::RandomState::with_seeds(word(i), word(i + 1), word(i + 2), word(i + 3));
+        let keyed =
+            |i| ahash::RandomState::with_seeds(word(i), word(i + 1), word(i + 2), word(i + 3));
         Self([keyed(0), keyed(4)])
     }
 

@@ -42,7 +42,10 @@ impl<St: Store<Strategy = FixedWindow>> Lender for Counter<St> {
 
     async fn lend(&self, need: Need) -> Result<Funding<Tag>, Error<St::Error>> {
         let want = need.want.min(self.strategy.limit());
-        let grant = self.store.lease(&self.strategy, &*self.key, want, 1).await?;
+        let grant = self
+            .store
+            .lease(&self.strategy, &*self.key, want, 1)
+            .await?;
         Ok(Funding {
             amount: grant.amount,
             spare: 0,
@@ -55,7 +58,9 @@ impl<St: Store<Strategy = FixedWindow>> Lender for Counter<St> {
     }
 
     async fn take_back(&self, tag: Tag, amount: u64) -> Result<u64, Error<St::Error>> {
-        self.store.give_back(&self.strategy, &*self.key, tag, amount).await
+        self.store
+            .give_back(&self.strategy, &*self.key, tag, amount)
+            .await
     }
 }
 
@@ -66,7 +71,12 @@ impl<W, C: Clock + 'static> EscrowBuilder<W, C> {
     ///
     /// [`ConfigError`] as for [`build`](Self::build), if `quantum` is not within 1 to the limit, or if `l2_key` is empty, longer than
     /// 128 bytes, or holds a control character.
-    pub fn leased<St>(self, store: St, l2_key: &str, quantum: u64) -> Result<LeasedEscrow<St, W, C>, ConfigError>
+    pub fn leased<St>(
+        self,
+        store: St,
+        l2_key: &str,
+        quantum: u64,
+    ) -> Result<LeasedEscrow<St, W, C>, ConfigError>
     where
         St: Store<Strategy = FixedWindow>,
     {
@@ -89,7 +99,11 @@ impl<St: Store<Strategy = FixedWindow>, W, C: Clock + 'static> LeasedEscrow<St, 
     /// # Errors
     ///
     /// A cost above the limit, an empty name, a weight that is none, or the store's error, which all who waited for it share.
-    pub async fn check<T>(&self, tenant: &T, cost: u64) -> Result<Decision, FairError<Arc<Error<St::Error>>>>
+    pub async fn check<T>(
+        &self,
+        tenant: &T,
+        cost: u64,
+    ) -> Result<Decision, FairError<Arc<Error<St::Error>>>>
     where
         T: Key + ?Sized,
         W: Weigh<T>,
@@ -146,7 +160,11 @@ where
 {
     type Error = FairError<Arc<Error<St::Error>>>;
 
-    async fn check_n<K: Key + ?Sized>(&self, key: &K, cost: u64) -> Result<Decision, Error<Self::Error>> {
+    async fn check_n<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        cost: u64,
+    ) -> Result<Decision, Error<Self::Error>> {
         self.check(key, cost).await.map_err(FairError::into_core)
     }
 }

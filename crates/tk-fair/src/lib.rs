@@ -97,7 +97,8 @@ pub use ideal::{Fraction, Want, ideal};
 pub use identity::TenantId;
 pub use leased::LeasedEscrow;
 pub use pool::{
-    Draw, MAX_REGION_WEIGHT, MAX_REGIONS, PoolFull, PoolRule, PoolState, PoolTag, Region, RegionGrant,
+    Draw, MAX_REGION_WEIGHT, MAX_REGIONS, PoolFull, PoolRule, PoolState, PoolTag, Region,
+    RegionGrant,
 };
 pub use region::{RegionFairPool, RegionName, RegionPool, split_weight};
 pub use stats::{Stats, TenantStats};

@@ -236,9 +236,16 @@ impl PoolRule {
         };
         let (own, others): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.own);
         let taken: u64 = others.into_iter().map(reserved).sum();
-        let promised = own.iter().filter(|claim| claim.active).map(|claim| claim.promised);
+        let promised = own
+            .iter()
+            .filter(|claim| claim.active)
+            .map(|claim| claim.promised);
         let active = own.iter().any(|claim| claim.active);
-        let rest = if active { self.limit.saturating_sub(taken) } else { 0 };
+        let rest = if active {
+            self.limit.saturating_sub(taken)
+        } else {
+            0
+        };
         promised.max().unwrap_or(0).max(rest)
     }
 

@@ -154,8 +154,15 @@ impl<C: Clock + 'static> RegionPool for RegionFairPool<C> {
 pub fn split_weight(weight: u64, demands: &[u64]) -> Vec<u64> {
     let total: u128 = demands.iter().map(|demand| u128::from(*demand)).sum();
     let even = u128::from(total == 0);
-    let total = if total == 0 { demands.len() as u128 } else { total };
-    let shares: Vec<u128> = demands.iter().map(|demand| u128::from(*demand) + even).collect();
+    let total = if total == 0 {
+        demands.len() as u128
+    } else {
+        total
+    };
+    let shares: Vec<u128> = demands
+        .iter()
+        .map(|demand| u128::from(*demand) + even)
+        .collect();
     let busy = shares.iter().filter(|share| **share > 0).count() as u64;
     // One for each region with demand, if there is enough, and the rest in proportion.
     let least = u64::from(weight >= busy);
@@ -164,7 +171,13 @@ pub fn split_weight(weight: u64, demands: &[u64]) -> Vec<u64> {
     let mut parts: Vec<u64> = (shares.iter())
         .map(|share| floor(*share).max(if *share > 0 { least } else { 0 }))
         .collect();
-    settle(&mut parts, &shares, weight, |share| scaled(share) % total, least);
+    settle(
+        &mut parts,
+        &shares,
+        weight,
+        |share| scaled(share) % total,
+        least,
+    );
     parts
 }
 
@@ -215,7 +228,10 @@ mod tests {
         for bad in ["", "a\nb", &"x".repeat(129)] {
             assert!(matches!(
                 RegionName::new(bad),
-                Err(ConfigError::Name { field: "region", .. })
+                Err(ConfigError::Name {
+                    field: "region",
+                    ..
+                })
             ));
         }
     }

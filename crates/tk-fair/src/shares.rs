@@ -9,9 +9,9 @@
 mod level;
 mod slab;
 mod tenants;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 #[cfg(test)]
 mod twin;
 
@@ -434,7 +434,9 @@ impl Shares {
 
     /// Whoever is still in the line of the active and has been silent for too long.
     fn first_silent(&self, now: u64) -> Option<u32> {
-        self.active.first().filter(|first| self.is_silent(*first, now))
+        self.active
+            .first()
+            .filter(|first| self.is_silent(*first, now))
     }
 
     fn is_silent(&self, place: u32, now: u64) -> bool {
@@ -445,14 +447,15 @@ impl Shares {
     fn keep_few(&mut self, now: u64) {
         let mut few: Vec<u32> = self
             .tenants
-            .from_last(&self.active)
+            .last_to_first(&self.active)
             .take_while(|place| !self.is_silent(*place, now))
             .take(self.expiries + 1)
             .collect();
         if few.len() > self.expiries {
             return;
         }
-        few.iter().for_each(|place| self.tenants.leave(&mut self.active, *place));
+        few.iter()
+            .for_each(|place| self.tenants.leave(&mut self.active, *place));
         self.tenants.move_all(&mut self.active, &mut self.idle);
         self.life += 1;
         self.waiting.clear();
@@ -528,7 +531,8 @@ impl Shares {
         }
         tenant.entered = true;
         let item = self.waiting_item(tenant);
-        self.waiting.insert(self.first_due(tenant), item, self.epoch);
+        self.waiting
+            .insert(self.first_due(tenant), item, self.epoch);
         if item.standing == Standing::Hidden {
             self.enter_served(tenant);
         }
@@ -603,10 +607,7 @@ impl Shares {
     /// Where a tenant stands in line with its next cost.
     fn due(&self, tenant: &Tenant) -> Key {
         Key {
-            level: Level::of(
-                self.used_by(tenant) + tenant.cost,
-                u64::from(tenant.weight),
-            ),
+            level: Level::of(self.used_by(tenant) + tenant.cost, u64::from(tenant.weight)),
             turn: tenant.turn,
         }
     }

@@ -55,7 +55,9 @@ impl From<crate::shares::Standings> for TenantStats {
 
 impl Stats {
     pub(crate) fn of(shares: &Shares, window: Timestamp, limit: u64) -> Self {
-        let known = shares.iter().map(|(id, standings)| (TenantId(id), standings.into()));
+        let known = shares
+            .iter()
+            .map(|(id, standings)| (TenantId(id), standings.into()));
         Self {
             window,
             limit,

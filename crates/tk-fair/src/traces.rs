@@ -126,7 +126,10 @@ impl Report {
     /// Units that would be served ideally: all that is wanted, or the whole budget.
     #[must_use]
     pub fn ideal(&self, window: usize) -> u64 {
-        let wanted: u64 = self.windows[window].iter().map(|outcome| outcome.wanted).sum();
+        let wanted: u64 = self.windows[window]
+            .iter()
+            .map(|outcome| outcome.wanted)
+            .sum();
         wanted.min(self.limit)
     }
 
@@ -155,7 +158,11 @@ impl Trace {
     /// The largest cost in it.
     #[must_use]
     pub fn largest_cost(&self) -> u64 {
-        self.tenants.iter().map(|tenant| tenant.cost).max().unwrap_or(0)
+        self.tenants
+            .iter()
+            .map(|tenant| tenant.cost)
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -170,7 +177,9 @@ pub fn run(trace: &Trace, split: &mut impl Split) -> Report {
         got: Vec::new(),
         always: Vec::new(),
     };
-    let windows = (0..trace.windows).map(|window| day.window(window, split)).collect();
+    let windows = (0..trace.windows)
+        .map(|window| day.window(window, split))
+        .collect();
     Report {
         limit: trace.limit,
         windows,
@@ -191,7 +200,11 @@ impl Day<'_> {
     fn window(&mut self, window: u64, split: &mut impl Split) -> Vec<Outcome> {
         self.wanted.clone_from(&self.backlog);
         self.got = vec![0; self.backlog.len()];
-        self.always = self.backlog.iter().map(|backlog| *backlog == u64::MAX).collect();
+        self.always = self
+            .backlog
+            .iter()
+            .map(|backlog| *backlog == u64::MAX)
+            .collect();
         for tick in 0..TICKS {
             self.arrive(window, tick);
             self.serve((window * TICKS + tick) * TICK, split);
@@ -202,7 +215,11 @@ impl Day<'_> {
     fn outcomes(&self) -> Vec<Outcome> {
         let tenants = &self.trace.tenants;
         let most = 2 * self.trace.limit;
-        let wanted: Vec<u64> = self.wanted.iter().map(|wanted| *wanted.min(&most)).collect();
+        let wanted: Vec<u64> = self
+            .wanted
+            .iter()
+            .map(|wanted| *wanted.min(&most))
+            .collect();
         let wants: Vec<Want> = (tenants.iter().zip(&wanted))
             .map(|(tenant, units)| Want {
                 weight: tenant.weight,
@@ -237,7 +254,9 @@ impl Day<'_> {
                     0
                 }
                 Demand::Once { requests } if tick == 0 => requests,
-                Demand::Steady { requests, every } if tick < 80 && tick.is_multiple_of(every) => requests,
+                Demand::Steady { requests, every } if tick < 80 && tick.is_multiple_of(every) => {
+                    requests
+                }
                 Demand::Bursts { most, every } if tick < 80 && self.random.below(every) == 0 => {
                     most / 4 + self.random.below(most - most / 4 + 1)
                 }
@@ -251,7 +270,9 @@ impl Day<'_> {
 
     fn serve(&mut self, now: u64, split: &mut impl Split) {
         let tenants = &self.trace.tenants;
-        let mut asking: Vec<usize> = (0..tenants.len()).filter(|i| self.backlog[*i] > 0).collect();
+        let mut asking: Vec<usize> = (0..tenants.len())
+            .filter(|i| self.backlog[*i] > 0)
+            .collect();
         self.random.shuffle(&mut asking);
         let mut asked = vec![0; tenants.len()];
         let mut served = true;

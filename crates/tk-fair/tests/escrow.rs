@@ -1,5 +1,7 @@
 //! One budget in one process, as its users see it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::{
     collections::BTreeMap,
     sync::{
@@ -42,7 +44,9 @@ fn known<W: Weigh<u64>>(escrow: &Escrow<W>, clock: &ManualClock, tenants: std::o
 
 /// How many units `tenant` gets one by one, until it is refused.
 fn drain<W: Weigh<u64>>(escrow: &Escrow<W>, tenant: u64) -> u64 {
-    (0..).take_while(|_| escrow.check(&tenant, 1).unwrap().allowed).count() as u64
+    (0..)
+        .take_while(|_| escrow.check(&tenant, 1).unwrap().allowed)
+        .count() as u64
 }
 
 #[test]
@@ -162,9 +166,18 @@ fn nothing_changes_before_the_retry_time() {
 fn a_decision_tells_of_the_tenants_own_share() {
     let (escrow, clock) = escrow(100, |tenant: &u64| *tenant);
     known(&escrow, &clock, 1..4);
-    let Decision { allowed, limit, remaining, reset_at, retry_after } = escrow.check(&3, 20).unwrap();
+    let Decision {
+        allowed,
+        limit,
+        remaining,
+        reset_at,
+        retry_after,
+    } = escrow.check(&3, 20).unwrap();
     assert_eq!((allowed, limit, remaining), (true, 50, 30));
-    assert_eq!((reset_at, retry_after), (clock.now() + WINDOW, Duration::ZERO));
+    assert_eq!(
+        (reset_at, retry_after),
+        (clock.now() + WINDOW, Duration::ZERO)
+    );
     let untouched = escrow.check(&1, 0).unwrap();
     assert_eq!((untouched.limit, untouched.remaining), (16, 16));
     assert_eq!(untouched.reset_at, clock.now());
@@ -175,12 +188,27 @@ fn input_that_can_never_be_admitted_is_an_error_and_charges_nothing() {
     let heavy = Arc::new(AtomicU64::new(MAX_WEIGHT + 1));
     let weight = heavy.clone();
     let (escrow, _) = escrow(10, move |_: &u64| weight.load(Ordering::Relaxed));
-    let garbage = FairError::Weight { weight: MAX_WEIGHT + 1, max: MAX_WEIGHT };
+    let garbage = FairError::Weight {
+        weight: MAX_WEIGHT + 1,
+        max: MAX_WEIGHT,
+    };
     assert_eq!(escrow.check(&1, 1), Err(garbage));
     heavy.store(u64::MAX, Ordering::Relaxed);
-    assert!(matches!(escrow.check(&1, 1), Err(FairError::Weight { weight: u64::MAX, .. })));
+    assert!(matches!(
+        escrow.check(&1, 1),
+        Err(FairError::Weight {
+            weight: u64::MAX,
+            ..
+        })
+    ));
     heavy.store(MAX_WEIGHT, Ordering::Relaxed);
-    assert_eq!(escrow.check(&1, 11), Err(FairError::ExceedsCapacity { cost: 11, limit: 10 }));
+    assert_eq!(
+        escrow.check(&1, 11),
+        Err(FairError::ExceedsCapacity {
+            cost: 11,
+            limit: 10
+        })
+    );
     assert!(escrow.stats().tenants.is_empty());
     assert!(escrow.check(&1, 10).unwrap().allowed);
     let names = WeightedFairEscrow::builder(10, WINDOW).build().unwrap();
@@ -235,7 +263,11 @@ fn a_weight_may_change_within_a_window() {
     let shared = Arc::new(AtomicU64::new(1));
     let weight = shared.clone();
     let (escrow, clock) = escrow(100, move |tenant: &u64| {
-        if *tenant == 0 { weight.load(Ordering::Relaxed) } else { 1 }
+        if *tenant == 0 {
+            weight.load(Ordering::Relaxed)
+        } else {
+            1
+        }
     });
     known(&escrow, &clock, 0..2);
     assert_eq!(drain(&escrow, 0), 50);
@@ -256,7 +288,10 @@ fn time_that_runs_backwards_frees_nothing() {
     clock.set_wall(Timestamp::from_secs(900));
     let denied = escrow.check(&1, 1).unwrap();
     assert!(denied.is_denied());
-    assert_eq!(denied.retry_after, Duration::from_secs(101) - Duration::from_micros(1));
+    assert_eq!(
+        denied.retry_after,
+        Duration::from_secs(101) - Duration::from_micros(1)
+    );
     clock.set_wall(Timestamp::from_secs(1_010));
     assert_eq!(drain(&escrow, 1), 10);
 }
@@ -268,8 +303,14 @@ fn equal_inputs_give_equal_outputs() {
         let mut random = 1_u64;
         let mut answers = Vec::new();
         for _ in 0..5_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            answers.push(escrow.check(&(random >> 60), 1 + (random >> 40) % 3).unwrap());
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            answers.push(
+                escrow
+                    .check(&(random >> 60), 1 + (random >> 40) % 3)
+                    .unwrap(),
+            );
             clock.advance(Duration::from_micros((random >> 20) % 20_000));
         }
         answers
@@ -282,19 +323,34 @@ fn settings_are_checked() {
     let builder = |limit| WeightedFairEscrow::builder(limit, WINDOW);
     let refused = [
         (builder(0), "`limit` is 0; allowed is 1 to 281474976710656"),
-        (builder(10).idle_after(Duration::ZERO), "`idle_after` is 0; allowed is 1 to 2000000"),
+        (
+            builder(10).idle_after(Duration::ZERO),
+            "`idle_after` is 0; allowed is 1 to 2000000",
+        ),
         (
             builder(10).idle_after(Duration::from_millis(2_001)),
             "`idle_after` is 2001000; allowed is 1 to 2000000",
         ),
-        (builder(10).max_keys(0), "`max_keys` is 0; allowed is 1 to 2147483648"),
+        (
+            builder(10).max_keys(0),
+            "`max_keys` is 0; allowed is 1 to 2147483648",
+        ),
     ];
     for (builder, message) in refused {
         assert_eq!(builder.build().unwrap_err().to_string(), message);
     }
     let nanos = builder(10).idle_after(Duration::from_nanos(1_500)).build();
-    assert!(nanos.unwrap_err().to_string().contains("whole microseconds"));
-    assert!(WeightedFairEscrow::builder(10, Duration::from_micros(1)).build().is_ok());
+    assert!(
+        nanos
+            .unwrap_err()
+            .to_string()
+            .contains("whole microseconds")
+    );
+    assert!(
+        WeightedFairEscrow::builder(10, Duration::from_micros(1))
+            .build()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -304,7 +360,10 @@ fn everyone_is_listed_under_the_identity_asked_for() {
         let _ = escrow.check(&tenant, 1);
     }
     let stats = escrow.stats();
-    assert_eq!((stats.limit, stats.effective_limit, stats.pool, stats.weight), (10, 10, 7, 6));
+    assert_eq!(
+        (stats.limit, stats.effective_limit, stats.pool, stats.weight),
+        (10, 10, 7, 6)
+    );
     let listed: BTreeMap<_, _> = stats.tenants.into_iter().collect();
     assert_eq!(listed[&escrow.id_of(&3_u64)], escrow.stats_of(&3_u64));
     assert_eq!(escrow.stats_of(&3_u64).weight, 3);

@@ -1,5 +1,7 @@
 //! Regions of one budget.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::{sync::Arc, time::Duration};
@@ -46,11 +48,17 @@ impl World {
                 .unwrap()
         };
         let regions = names.iter().map(region).collect();
-        Self { clock, pool, regions }
+        Self {
+            clock,
+            pool,
+            regions,
+        }
     }
 
     fn serves(&self, region: usize, tenant: u64, cost: u64) -> bool {
-        now(self.regions[region].check(&tenant, cost)).unwrap().allowed
+        now(self.regions[region].check(&tenant, cost))
+            .unwrap()
+            .allowed
     }
 
     /// Plays one window in a hundred ticks: everyone asks for what it still wants, in a random order. What each tenant got.
@@ -92,7 +100,10 @@ fn totals_over_regions_equal_one_split_over_all_tenants() {
             continue;
         }
         let wants: Vec<Want> = (tenants.iter())
-            .map(|(_, tenant, units)| Want { weight: weight(*tenant), units: *units })
+            .map(|(_, tenant, units)| Want {
+                weight: weight(*tenant),
+                units: *units,
+            })
             .collect();
         let slack = 3 * (quantum + 1);
         assert!(total >= limit - slack, "{total}");
@@ -172,8 +183,14 @@ fn settings_are_checked() {
     let pool = || RegionFairPool::new(rule);
     let refused = FederatedEscrow::builder("", pool()).build().unwrap_err();
     assert!(refused.to_string().starts_with("`region` is empty"));
-    let refused = FederatedEscrow::builder("eu", pool()).quantum(11).build().unwrap_err();
+    let refused = FederatedEscrow::builder("eu", pool())
+        .quantum(11)
+        .build()
+        .unwrap_err();
     assert_eq!(refused.to_string(), "`quantum` is 11; allowed is 1 to 10");
     let refused = PoolRule::new(10, WINDOW, WINDOW / 4).unwrap_err();
-    assert_eq!(refused.to_string(), "`idle_after` is 2500000; allowed is 1 to 2000000");
+    assert_eq!(
+        refused.to_string(),
+        "`idle_after` is 2500000; allowed is 1 to 2000000"
+    );
 }

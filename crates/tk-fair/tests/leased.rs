@@ -1,5 +1,7 @@
 //! Several processes on one counter.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::{
@@ -44,13 +46,17 @@ struct Fleet {
 impl Fleet {
     fn new(count: u64, limit: u64, quantum: u64) -> Self {
         let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
-        let processes = (0..count).map(|i| process(&l2, limit, quantum, 3 * i)).collect();
+        let processes = (0..count)
+            .map(|i| process(&l2, limit, quantum, 3 * i))
+            .collect();
         Self { l2, processes }
     }
 
     fn advance(&self, span: Duration) {
         self.l2.0.clock.advance(span);
-        self.processes.iter().for_each(|(_, clock)| clock.advance(span));
+        self.processes
+            .iter()
+            .for_each(|(_, clock)| clock.advance(span));
     }
 
     fn window(&self) -> u64 {
@@ -99,10 +105,16 @@ fn shares_over_all_processes_are_within_the_slack() {
         fleet.advance(WINDOW / 100);
         if tick % 100 == 99 && tick > 100 {
             let total: u64 = got.iter().sum();
-            assert!(total <= limit && total >= limit - count * quantum, "{got:?}");
+            assert!(
+                total <= limit && total >= limit - count * quantum,
+                "{got:?}"
+            );
             for (got, weight) in got.iter().zip([4, 2, 1, 1]) {
                 let share = weight * limit / 8;
-                assert!(got.abs_diff(share) <= count * (quantum + 1), "{got} of {share}");
+                assert!(
+                    got.abs_diff(share) <= count * (quantum + 1),
+                    "{got} of {share}"
+                );
             }
         }
     }
@@ -113,7 +125,8 @@ async fn at_most_one_lease_is_in_flight() {
     let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
     let (escrow, _) = process(&l2, 100, 10, 0);
     let escrow = Arc::new(escrow);
-    l2.0.replies.forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    l2.0.replies
+        .forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
     let tasks: Vec<_> = (0..50)
         .map(|_| {
             let escrow = Arc::clone(&escrow);
@@ -136,7 +149,8 @@ async fn at_most_one_lease_is_in_flight() {
 fn dropping_a_waiting_check_loses_nothing() {
     let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
     let (escrow, _) = process(&l2, 100, 10, 0);
-    l2.0.replies.forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    l2.0.replies
+        .forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
     {
         let mut waiting = pin!(escrow.check(&0, 1));
         assert!(poll_once(waiting.as_mut()).is_none());
@@ -151,7 +165,8 @@ fn dropping_a_waiting_check_loses_nothing() {
 fn a_grant_that_is_over_when_it_arrives_is_dropped() {
     let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
     let (escrow, clock) = process(&l2, 100, 10, 0);
-    l2.0.replies.forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    l2.0.replies
+        .forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
     let mut waiting = pin!(escrow.check(&0, 1));
     assert!(poll_once(waiting.as_mut()).is_none());
     clock.advance(WINDOW);
@@ -219,7 +234,11 @@ fn settings_are_checked() {
     for (key, quantum, message) in [
         ("k", 0, "`quantum` is 0; allowed is 1 to 10"),
         ("k", 11, "`quantum` is 11; allowed is 1 to 10"),
-        ("", 1, "`l2_key` is empty; allowed are 1 to 128 bytes without control characters"),
+        (
+            "",
+            1,
+            "`l2_key` is empty; allowed are 1 to 128 bytes without control characters",
+        ),
     ] {
         let refused = builder().leased(l2.clone(), key, quantum).unwrap_err();
         assert_eq!(refused.to_string(), message);

@@ -12,10 +12,13 @@ use tk_benches::{Harness, Report};
 
 mod batch;
 mod counting;
+mod fair;
 mod keyed;
 mod memory;
 mod pauses;
+mod redis;
 mod section;
+mod two_tier;
 mod unkeyed;
 
 use section::{Section, Settings};

@@ -20,6 +20,14 @@ pub(crate) enum Section {
     Bytes,
     /// The longest single check.
     Pauses,
+    /// Leased hits, the spender, and a store that is far away.
+    TwoTier,
+    /// Checks over a Redis server, which it starts.
+    Redis,
+    /// Fair shares at the median.
+    Fair,
+    /// The longest check of fair shares.
+    FairPauses,
 }
 
 /// What the command line says.
@@ -45,6 +53,10 @@ impl Section {
             Self::Unkeyed => report.tables.push(crate::unkeyed::run(settings, harness)?),
             Self::Bytes => report.tables.push(crate::memory::run(settings)?),
             Self::Pauses => report.tables.push(crate::pauses::run(settings)?),
+            Self::TwoTier => crate::two_tier::run(settings, harness, report)?,
+            Self::Redis => report.tables.extend(crate::redis::run(settings)?),
+            Self::Fair => report.tables.push(crate::fair::run(settings)?),
+            Self::FairPauses => report.tables.push(crate::fair::run_pauses(settings)?),
         }
         Ok(())
     }

@@ -22,7 +22,13 @@ pub(super) struct Claim {
 
 /// Step 4: finds every active region's fair share of `limit`.
 pub(super) fn fill(claims: &mut [Claim], limit: u64) {
-    let fixed = |claim: &Claim| if claim.active { claim.settled } else { claim.drawn };
+    let fixed = |claim: &Claim| {
+        if claim.active {
+            claim.settled
+        } else {
+            claim.drawn
+        }
+    };
     let mut rest = limit.saturating_sub(claims.iter().map(fixed).sum());
     let mut filling: Vec<&mut Claim> = claims.iter_mut().filter(|claim| claim.active).collect();
     loop {

@@ -11,8 +11,17 @@ const NAMES: [&str; 4] = ["ap", "eu", "us", "za"];
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Draw { region: usize, weight: u64, settled: u64, want: u64 },
-    GiveBack { region: usize, amount: u64, again: bool },
+    Draw {
+        region: usize,
+        weight: u64,
+        settled: u64,
+        want: u64,
+    },
+    GiveBack {
+        region: usize,
+        amount: u64,
+        again: bool,
+    },
     Wait(u64),
 }
 
@@ -43,14 +52,22 @@ impl Arbitrary for History {
                 let region = below(g, 4) as usize;
                 Step::Draw {
                     region,
-                    weight: if steady { region as u64 + 1 } else { below(g, 5) },
+                    weight: if steady {
+                        region as u64 + 1
+                    } else {
+                        below(g, 5)
+                    },
                     settled: below(g, 20),
                     want: below(g, 2 * limit),
                 }
             }
         });
         let steps = steps.collect();
-        Self { limit, idle_after: 1 + below(g, 20), steps }
+        Self {
+            limit,
+            idle_after: 1 + below(g, 20),
+            steps,
+        }
     }
 }
 
@@ -67,7 +84,9 @@ impl Watch {
     fn see(&mut self, region: usize, now: u64, idle_after: u64) {
         let start = now - now % WINDOW;
         let active = |asked: &BTreeMap<usize, u64>, region: &usize, at: u64| {
-            asked.get(region).is_some_and(|asked| at - (*asked).min(at) < idle_after)
+            asked
+                .get(region)
+                .is_some_and(|asked| at - (*asked).min(at) < idle_after)
         };
         if start > self.start {
             self.start = start;
@@ -95,7 +114,11 @@ fn holds(history: History) -> bool {
             now += span;
             true
         }
-        Step::GiveBack { region, amount, again } => {
+        Step::GiveBack {
+            region,
+            amount,
+            again,
+        } => {
             let Some(tag) = tags[region] else {
                 return true;
             };
@@ -108,10 +131,19 @@ fn holds(history: History) -> bool {
             };
             taken <= amount && state.drawn() + taken == before && (taken == 0 || repeated == 0)
         }
-        Step::Draw { region, weight, settled, want } => {
+        Step::Draw {
+            region,
+            weight,
+            settled,
+            want,
+        } => {
             let before = state.region(NAMES[region]).granted;
             let rolled = now - now % WINDOW > state.start;
-            let draw = Draw { weight, settled, want };
+            let draw = Draw {
+                weight,
+                settled,
+                want,
+            };
             let Ok(grant) = rule.draw(&mut state, NAMES[region], draw, now) else {
                 return false;
             };
@@ -136,16 +168,29 @@ fn holds(history: History) -> bool {
 
 #[test]
 fn limit_promises_and_single_hand_backs_hold_on_random_histories() {
-    QuickCheck::new().tests(20_000).quickcheck(holds as fn(History) -> bool);
+    QuickCheck::new()
+        .tests(20_000)
+        .quickcheck(holds as fn(History) -> bool);
 }
 
 fn pool(limit: u64) -> (PoolRule, PoolState) {
     let idle_after = 10;
-    (PoolRule { limit, window: WINDOW, idle_after }, PoolState::default())
+    (
+        PoolRule {
+            limit,
+            window: WINDOW,
+            idle_after,
+        },
+        PoolState::default(),
+    )
 }
 
 fn draw(weight: u64, settled: u64, want: u64) -> Draw {
-    Draw { weight, settled, want }
+    Draw {
+        weight,
+        settled,
+        want,
+    }
 }
 
 #[test]
@@ -186,10 +231,19 @@ fn a_newcomer_gets_what_is_not_promised() -> Result<(), PoolFull> {
     for name in ["fast", "slow"] {
         let _ = rule.draw(&mut state, name, draw(1, 0, 1), 95)?;
     }
-    assert_eq!(rule.draw(&mut state, "fast", draw(1, 0, 60), 100)?.amount, 30);
+    assert_eq!(
+        rule.draw(&mut state, "fast", draw(1, 0, 60), 100)?.amount,
+        30
+    );
     assert_eq!(rule.draw(&mut state, "slow", draw(1, 0, 5), 100)?.amount, 5);
-    assert_eq!(rule.draw(&mut state, "new", draw(1, 0, 60), 101)?.amount, 10);
-    assert_eq!(rule.draw(&mut state, "slow", draw(1, 0, 60), 102)?.amount, 15);
+    assert_eq!(
+        rule.draw(&mut state, "new", draw(1, 0, 60), 101)?.amount,
+        10
+    );
+    assert_eq!(
+        rule.draw(&mut state, "slow", draw(1, 0, 60), 102)?.amount,
+        15
+    );
     Ok(())
 }
 
@@ -207,9 +261,15 @@ fn a_tag_of_a_lost_state_is_refused() -> Result<(), PoolFull> {
 fn there_is_an_end_to_regions() {
     let (rule, mut state) = pool(60);
     for i in 0..MAX_REGIONS {
-        assert!(rule.draw(&mut state, &i.to_string(), draw(1, 0, 0), 100).is_ok());
+        assert!(
+            rule.draw(&mut state, &i.to_string(), draw(1, 0, 0), 100)
+                .is_ok()
+        );
     }
-    assert_eq!(rule.draw(&mut state, "more", draw(1, 0, 0), 100), Err(PoolFull));
+    assert_eq!(
+        rule.draw(&mut state, "more", draw(1, 0, 0), 100),
+        Err(PoolFull)
+    );
     assert!(rule.draw(&mut state, "0", draw(1, 0, 0), 100).is_ok());
     assert!(rule.draw(&mut state, "more", draw(1, 0, 0), 200).is_ok());
 }

@@ -29,7 +29,8 @@ impl<T: Clone + Default> Slab<T> {
     pub(crate) fn take(&mut self) -> u32 {
         let place = self.free.pop().unwrap_or_else(|| {
             if self.len as usize == self.chunks.len() * CHUNK {
-                self.chunks.push(vec![T::default(); CHUNK].into_boxed_slice());
+                self.chunks
+                    .push(vec![T::default(); CHUNK].into_boxed_slice());
             }
             self.len += 1;
             self.len - 1

@@ -161,7 +161,7 @@ impl Tenants {
     }
 
     /// The places in a line, from last to first.
-    pub(crate) fn from_last(&self, line: &Line) -> impl Iterator<Item = u32> {
+    pub(crate) fn last_to_first(&self, line: &Line) -> impl Iterator<Item = u32> {
         let step = |&place: &u32| Some(self.records[place].before).filter(|next| *next != NOBODY);
         std::iter::successors(line.last(), step)
     }

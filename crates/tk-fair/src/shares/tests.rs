@@ -21,7 +21,12 @@ struct Instance {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Ask { tenant: u128, weight: u32, cost: u64, times: u64 },
+    Ask {
+        tenant: u128,
+        weight: u32,
+        cost: u64,
+        times: u64,
+    },
     Wait(u64),
     Back(u64),
     Leave(u128),
@@ -48,7 +53,11 @@ impl Arbitrary for Instance {
             9 if !steady => Step::Back(below(g, 30)),
             _ => {
                 let tenant = below(g, tenants);
-                let cost = if steady { costs[tenant as usize] } else { 1 + below(g, dear) };
+                let cost = if steady {
+                    costs[tenant as usize]
+                } else {
+                    1 + below(g, dear)
+                };
                 Step::Ask {
                     tenant: u128::from(tenant),
                     weight: weights[tenant as usize],
@@ -61,7 +70,11 @@ impl Arbitrary for Instance {
         Self {
             budget,
             idle_after: 1 + below(g, 20),
-            max_tenants: if bool::arbitrary(g) { 100 } else { 1 + below(g, 6) as usize },
+            max_tenants: if bool::arbitrary(g) {
+                100
+            } else {
+                1 + below(g, 6) as usize
+            },
             expiries: if bool::arbitrary(g) { 100 } else { 5 },
             steps,
         }
@@ -91,7 +104,10 @@ impl Pair {
         let (idle_after, keep_for) = (instance.idle_after, 2 * WINDOW);
         let max_tenants = instance.max_tenants;
         let mut pair = Self {
-            shares: Shares { expiries: instance.expiries, ..Shares::new(idle_after, keep_for, max_tenants) },
+            shares: Shares {
+                expiries: instance.expiries,
+                ..Shares::new(idle_after, keep_for, max_tenants)
+            },
             twin: Twin::new(idle_after, keep_for, max_tenants),
             budget: instance.budget,
             now: WINDOW,
@@ -112,7 +128,12 @@ impl Pair {
 
     fn ask(&mut self, tenant: u128, weight: u32, cost: u64) -> (Verdict, Verdict) {
         self.roll();
-        let ask = Ask { tenant, weight, cost, now: self.now };
+        let ask = Ask {
+            tenant,
+            weight,
+            cost,
+            now: self.now,
+        };
         (self.shares.ask(&ask).0, self.twin.ask(&ask))
     }
 
@@ -140,7 +161,12 @@ fn agrees_with_twin(instance: Instance) -> bool {
                 pair.twin.leave(tenant);
             }
             Step::Reweigh => heavier = (heavier + 1) % 4,
-            Step::Ask { tenant, weight, cost, times } => {
+            Step::Ask {
+                tenant,
+                weight,
+                cost,
+                times,
+            } => {
                 return (0..times).all(|_| {
                     let (fast, slow) = pair.ask(tenant, (weight + heavier) % 7, cost);
                     fast == slow && pair.agree()
@@ -153,5 +179,7 @@ fn agrees_with_twin(instance: Instance) -> bool {
 
 #[test]
 fn equals_its_brute_force_twin() {
-    QuickCheck::new().tests(20_000).quickcheck(agrees_with_twin as fn(Instance) -> bool);
+    QuickCheck::new()
+        .tests(20_000)
+        .quickcheck(agrees_with_twin as fn(Instance) -> bool);
 }

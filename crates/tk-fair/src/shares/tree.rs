@@ -130,7 +130,11 @@ impl Tree {
         let leaf = &mut self.leaves[node.place];
         leaf.refresh(epoch);
         if let Ok(at) = leaf.find(&key) {
-            debug_assert_eq!(leaf.item(at, epoch), *item, "what is hidden is what was counted");
+            debug_assert_eq!(
+                leaf.item(at, epoch),
+                *item,
+                "what is hidden is what was counted"
+            );
             leaf.hide(at);
         }
     }

@@ -115,7 +115,8 @@ impl Split for StaticReservation {
         let window = self.window + 1;
         if self.window > before {
             self.used.fill(0);
-            let counts = |(seen, weight): (&u64, &u64)| if *seen + 1 >= window { *weight } else { 0 };
+            let counts =
+                |(seen, weight): (&u64, &u64)| if *seen + 1 >= window { *weight } else { 0 };
             self.weight = self.seen.iter().zip(&self.weights).map(counts).sum();
         }
         if self.seen[tenant] + 1 < window || self.seen[tenant] == 0 {

@@ -35,7 +35,13 @@ impl Trace {
     /// Everyone sends one request; `busy` of them want more than there is.
     #[must_use]
     pub fn idle_after_one(tenants: usize, busy: usize) -> Self {
-        let demand = |i| if i < busy { ALWAYS } else { Demand::Once { requests: 1 } };
+        let demand = |i| {
+            if i < busy {
+                ALWAYS
+            } else {
+                Demand::Once { requests: 1 }
+            }
+        };
         let tenants = (0..tenants).map(|i| tenant(1, demand(i))).collect();
         Self::of("idle after one", 1_000, tenants)
     }
@@ -48,15 +54,22 @@ impl Trace {
             requests: (limit / 25 / (i as u64 + 1)).max(1),
             every: 1 + i as u64 % 7,
         };
-        let tenants = (0..tenants).map(|i| tenant(1 + i as u64 % 4, demand(i))).collect();
+        let tenants = (0..tenants)
+            .map(|i| tenant(1 + i as u64 % 4, demand(i)))
+            .collect();
         Self::of("skewed", limit, tenants)
     }
 
     /// Long silences and short floods.
     #[must_use]
     pub fn bursty(tenants: usize) -> Self {
-        let demand = Demand::Bursts { most: 90, every: 50 };
-        let tenants = (0..tenants as u64).map(|i| tenant(1 + i % 4, demand)).collect::<Vec<_>>();
+        let demand = Demand::Bursts {
+            most: 90,
+            every: 50,
+        };
+        let tenants = (0..tenants as u64)
+            .map(|i| tenant(1 + i % 4, demand))
+            .collect::<Vec<_>>();
         Self::of("bursty", 50 * tenants.len() as u64, tenants)
     }
 
@@ -71,7 +84,9 @@ impl Trace {
     /// Half of the tenants appear in the middle of the first window.
     #[must_use]
     pub fn late_joiners(tenants: usize) -> Self {
-        let demand = |i| Demand::Always { from: if i < tenants / 2 { 0 } else { 50 } };
+        let demand = |i| Demand::Always {
+            from: if i < tenants / 2 { 0 } else { 50 },
+        };
         let tenants = (0..tenants).map(|i| tenant(1, demand(i))).collect();
         Self::of("late joiners", 1_000, tenants)
     }
@@ -80,8 +95,17 @@ impl Trace {
     #[must_use]
     pub fn over_asking(tenants: usize) -> Self {
         let limit = 1_000;
-        let greedy = Profile { cost: limit / 2, ..tenant(1, ALWAYS) };
-        let tenants = (0..tenants).map(|i| if i % 4 == 0 { greedy } else { tenant(1, ALWAYS) });
+        let greedy = Profile {
+            cost: limit / 2,
+            ..tenant(1, ALWAYS)
+        };
+        let tenants = (0..tenants).map(|i| {
+            if i % 4 == 0 {
+                greedy
+            } else {
+                tenant(1, ALWAYS)
+            }
+        });
         Self::of("over-asking", limit, tenants.collect())
     }
 
@@ -90,16 +114,29 @@ impl Trace {
     pub fn weights(tenants: usize) -> Self {
         let mut random = Random::new(7);
         let weights: Vec<u64> = (0..tenants)
-            .map(|i| if i % 3 == 0 { 1 + random.below(9) } else { 1 + random.below(1_000) })
+            .map(|i| {
+                if i % 3 == 0 {
+                    1 + random.below(9)
+                } else {
+                    1 + random.below(1_000)
+                }
+            })
             .collect();
         let limit = weights.iter().sum::<u64>() * 4 + 7;
-        Self::of("weights 1 to 1,000", limit, weights.into_iter().map(|w| tenant(w, ALWAYS)).collect())
+        Self::of(
+            "weights 1 to 1,000",
+            limit,
+            weights.into_iter().map(|w| tenant(w, ALWAYS)).collect(),
+        )
     }
 
     /// Costs from 1 to 20.
     #[must_use]
     pub fn costs(tenants: usize) -> Self {
-        let profile = |i: u64| Profile { cost: 1 + i * 7 % 20, ..tenant(1 + i % 3, ALWAYS) };
+        let profile = |i: u64| Profile {
+            cost: 1 + i * 7 % 20,
+            ..tenant(1 + i % 3, ALWAYS)
+        };
         let tenants = (0..tenants as u64).map(profile).collect::<Vec<_>>();
         Self::of("costs 1 to 20", 83 * tenants.len() as u64, tenants)
     }
@@ -107,7 +144,10 @@ impl Trace {
     /// A few want more than there is, the others trickle.
     #[must_use]
     pub fn trickle(tenants: usize, busy: usize) -> Self {
-        let steady = Demand::Steady { requests: 1, every: 8 };
+        let steady = Demand::Steady {
+            requests: 1,
+            every: 8,
+        };
         let demand = |i| if i < busy { ALWAYS } else { steady };
         let tenants = (0..tenants).map(|i| tenant(1, demand(i))).collect();
         Self::of("trickle", 1_000, tenants)
@@ -116,7 +156,10 @@ impl Trace {
     /// Nobody can take its share at once.
     #[must_use]
     pub fn paced(tenants: usize) -> Self {
-        let profile = |i| Profile { pace: 4 + i % 3, ..tenant(1, ALWAYS) };
+        let profile = |i| Profile {
+            pace: 4 + i % 3,
+            ..tenant(1, ALWAYS)
+        };
         let tenants = (0..tenants as u64).map(profile).collect();
         Self::of("paced", 1_000, tenants)
     }

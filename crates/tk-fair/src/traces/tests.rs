@@ -19,7 +19,10 @@ fn row(trace: &Trace, name: &str, report: &Report) {
 fn fair(trace: &Trace) -> Report {
     let split = FairSplit::new(trace);
     assert!(split.is_ok(), "{split:?}");
-    split.map_or_else(|_| run(trace, &mut FirstCome::new(trace)), |mut split| run(trace, &mut split))
+    split.map_or_else(
+        |_| run(trace, &mut FirstCome::new(trace)),
+        |mut split| run(trace, &mut split),
+    )
 }
 
 /// Served at least min(99 %, ideal less the largest cost), and nobody who always asks is below its ideal share by more than
@@ -34,16 +37,27 @@ fn is_near(trace: &Trace, more_slack: impl Fn(&[Outcome]) -> f64) {
     for window in 0..report.windows.len() {
         let (served, ideal) = (report.served(window), report.ideal(window));
         assert!(served <= trace.limit);
-        let near = (ideal * 99).div_ceil(100).min(ideal.saturating_sub(trace.largest_cost()));
-        assert!(served >= near, "{}: {served} of {ideal} in {window}", trace.name);
+        let near = (ideal * 99)
+            .div_ceil(100)
+            .min(ideal.saturating_sub(trace.largest_cost()));
+        assert!(
+            served >= near,
+            "{}: {served} of {ideal} in {window}",
+            trace.name
+        );
         if window == 0 {
             continue;
         }
         for (outcome, tenant) in report.windows[window].iter().zip(&trace.tenants) {
             let share = outcome.ideal.approximate();
-            let slack = (share / 100.0).max(tenant.cost as f64) + more_slack(&report.windows[window]);
+            let slack =
+                (share / 100.0).max(tenant.cost as f64) + more_slack(&report.windows[window]);
             let enough = !outcome.always || outcome.got as f64 >= share - slack;
-            assert!(enough, "{} window {window}: {outcome:?} {tenant:?}", trace.name);
+            assert!(
+                enough,
+                "{} window {window}: {outcome:?} {tenant:?}",
+                trace.name
+            );
         }
     }
 }
@@ -74,7 +88,12 @@ fn a_share_is_below_the_ideal_by_no_more_than_newcomers_use() {
 #[test]
 fn other_chances_change_nothing() {
     for seed in 2..6 {
-        for trace in [Trace::bursty(20), Trace::costs(12), Trace::weights(12), Trace::paced(10)] {
+        for trace in [
+            Trace::bursty(20),
+            Trace::costs(12),
+            Trace::weights(12),
+            Trace::paced(10),
+        ] {
             is_near_the_ideal(&trace.with_seed(seed));
         }
     }
@@ -82,17 +101,31 @@ fn other_chances_change_nothing() {
 
 #[test]
 fn a_hundred_thousand_tenants_are_served_near_the_ideal() {
-    let trace = Trace { windows: 2, ..Trace::idle_after_one(100_000, 2) };
-    let trace = Trace { limit: 300_000, ..trace };
+    let trace = Trace {
+        windows: 2,
+        ..Trace::idle_after_one(100_000, 2)
+    };
+    let trace = Trace {
+        limit: 300_000,
+        ..trace
+    };
     is_near_the_ideal(&trace);
-    row(&trace, "first come", &run(&trace, &mut FirstCome::new(&trace)));
+    row(
+        &trace,
+        "first come",
+        &run(&trace, &mut FirstCome::new(&trace)),
+    );
 }
 
 #[test]
 fn a_static_reservation_leaves_most_unserved() {
     let trace = Trace::idle_after_one(10, 2);
     let report = run(&trace, &mut StaticReservation::new(&trace));
-    assert!(report.served(2) * 4 < report.ideal(2), "{}", report.served(2));
+    assert!(
+        report.served(2) * 4 < report.ideal(2),
+        "{}",
+        report.served(2)
+    );
 }
 
 #[test]

@@ -13,27 +13,27 @@ use std::{
 };
 
 use tk_core::{
-    Clock, Decision, Error, FixedWindow, FixedWindowState, Grant, Key, ManualClock, Store, Strategy,
-    Tag,
+    Clock, Decision, Error, FixedWindow, FixedWindowState, Grant, Key, ManualClock, Store,
+    Strategy, Tag,
 };
 use tokio::sync::Semaphore;
 
 /// One fixed window, whatever the key.
-pub struct L2 {
-    pub clock: ManualClock,
-    pub state: Mutex<FixedWindowState>,
-    pub leases: AtomicU64,
-    pub leased: AtomicU64,
-    pub down: AtomicBool,
+pub(crate) struct L2 {
+    pub(crate) clock: ManualClock,
+    pub(crate) state: Mutex<FixedWindowState>,
+    pub(crate) leases: AtomicU64,
+    pub(crate) leased: AtomicU64,
+    pub(crate) down: AtomicBool,
     /// Replies that may be delivered.
-    pub replies: Semaphore,
+    pub(crate) replies: Semaphore,
 }
 
 #[derive(Clone)]
-pub struct SharedL2(pub Arc<L2>);
+pub(crate) struct SharedL2(pub(crate) Arc<L2>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Down;
+pub(crate) struct Down;
 
 impl std::fmt::Display for Down {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -44,7 +44,7 @@ impl std::fmt::Display for Down {
 impl std::error::Error for Down {}
 
 impl SharedL2 {
-    pub fn new(clock: ManualClock) -> Self {
+    pub(crate) fn new(clock: ManualClock) -> Self {
         Self(Arc::new(L2 {
             clock,
             state: Mutex::default(),
@@ -64,7 +64,12 @@ impl Store for SharedL2 {
     type Strategy = FixedWindow;
     type Error = Down;
 
-    async fn check<K: Key + ?Sized>(&self, _: &FixedWindow, _: &K, _: u64) -> Result<Decision, Error<Down>> {
+    async fn check<K: Key + ?Sized>(
+        &self,
+        _: &FixedWindow,
+        _: &K,
+        _: u64,
+    ) -> Result<Decision, Error<Down>> {
         Err(Error::Store(Down))
     }
 
@@ -110,13 +115,17 @@ impl Store for SharedL2 {
         Ok(())
     }
 
-    async fn check_many<K: Key>(&self, _: &FixedWindow, calls: &[(K, u64)]) -> Vec<Result<Decision, Error<Down>>> {
+    async fn check_many<K: Key>(
+        &self,
+        _: &FixedWindow,
+        calls: &[(K, u64)],
+    ) -> Vec<Result<Decision, Error<Down>>> {
         calls.iter().map(|_| Err(Error::Store(Down))).collect()
     }
 }
 
 /// The output of a future that is ready, or nothing.
-pub fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+pub(crate) fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
@@ -124,18 +133,19 @@ pub fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> 
 }
 
 /// The output of a future that must be ready.
-pub fn now<F: Future>(future: F) -> F::Output {
-    let output = poll_once(pin!(future));
-    assert!(output.is_some(), "the future waits");
-    output.unwrap()
+pub(crate) fn now<F: Future>(future: F) -> F::Output {
+    poll_once(pin!(future)).expect("the future is ready")
 }
 
 /// A small source of chances.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-use super::{WINDOW, below};
+use super::below;
 use crate::shares::{Ask, Shares, Verdict};
+
+/// Short, so that there is time for many populations.
+const WINDOW: u64 = 30;
 
 /// Some tenants ask all the time, others when they like.
 #[derive(Clone, Debug)]
@@ -33,11 +36,11 @@ impl Arbitrary for Population {
             weight: 1 + below(g, heavy) as u32,
             cost: (1 + below(g, dear)).min(budget),
             always: below(g, 3) > 0,
-            every: 1 + below(g, 14),
+            every: 1 + below(g, 9),
         };
         Self {
             budget,
-            idle_after: 2 + below(g, 12),
+            idle_after: 2 + below(g, 8),
             tenants: (0..1 + below(g, 8)).map(|_| member(g)).collect(),
             seed: u64::arbitrary(g),
         }
@@ -99,7 +102,12 @@ impl Watch {
         let Member { weight, cost, .. } = self.tenants[tenant];
         self.asked[tenant] = Some(self.now);
         self.seen[tenant] = true;
-        let ask = Ask { tenant: tenant as u128 + 1, weight, cost, now: self.now };
+        let ask = Ask {
+            tenant: tenant as u128 + 1,
+            weight,
+            cost,
+            now: self.now,
+        };
         let admitted = self.shares.ask(&ask).0 == Verdict::Admitted;
         self.used[tenant] += if admitted { cost } else { 0 };
         let seen = (0..self.tenants.len()).filter(|t| self.seen[*t]);
@@ -164,8 +172,9 @@ fn keeps_promises(population: Population) -> bool {
     let mut seed = population.seed;
     for _ in 0..4 * WINDOW {
         let order = shuffled(population.tenants.len(), &mut seed);
-        let (busy, others): (Vec<usize>, Vec<usize>) =
-            order.into_iter().partition(|t| population.tenants[*t].always);
+        let (busy, others): (Vec<usize>, Vec<usize>) = order
+            .into_iter()
+            .partition(|t| population.tenants[*t].always);
         if !watch.satisfy(&busy) || (watch.now >= WINDOW && !watch.is_level()) {
             return false;
         }
@@ -182,5 +191,7 @@ fn keeps_promises(population: Population) -> bool {
 
 #[test]
 fn limit_guarantee_and_level_hold_on_random_populations() {
-    QuickCheck::new().tests(2_000).quickcheck(keeps_promises as fn(Population) -> bool);
+    QuickCheck::new()
+        .tests(20_000)
+        .quickcheck(keeps_promises as fn(Population) -> bool);
 }

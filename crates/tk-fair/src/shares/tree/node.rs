@@ -241,9 +241,8 @@ impl Leaf {
         self.weight[at] = item.weight;
         self.used[at] = item.used;
         self.cost[at] = item.cost;
-        let open = |marks: u32, mark: bool| {
-            marks & mask | (marks & !mask) << 1 | u32::from(mark) << at
-        };
+        let open =
+            |marks: u32, mark: bool| marks & mask | (marks & !mask) << 1 | u32::from(mark) << at;
         self.late = open(self.late, item.standing == Standing::Late);
         self.hidden = open(self.hidden, item.standing == Standing::Hidden);
         self.len += 1;
