@@ -8,6 +8,7 @@
 mod bench;
 mod ci;
 mod command;
+mod explore;
 mod machine;
 mod metadata;
 mod stopwatch;
@@ -38,6 +39,8 @@ enum Task {
     Bench(bench::Options),
     /// The model checks: TLC on the specifications, and their twins over the shipping code.
     Verify(verify::Options),
+    /// One twin's counts, and the steps to its violation or its highest measure.
+    Explore(explore::Options),
     /// The rules of the house that no compiler checks.
     Tidy(tidy::Options),
 }
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::Verify(options) => verify::run(&options),
+        Task::Explore(options) => explore::run(&options),
         Task::Tidy(options) => tidy::run(&options),
     };
     match result {
