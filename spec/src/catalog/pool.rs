@@ -19,10 +19,9 @@ pub(super) fn add(catalog: &mut Catalog) {
             3,
             false,
         ),
-        ("three_4", Pool::new(3, 4), 4, true),
     ];
     for (name, system, limit, is_deep) in all {
-        let regions = if name.starts_with("three") { 3 } else { 2 };
+        let regions = system.regions as u64;
         let repeats = if system.repeats {
             ", hand-backs repeated"
         } else {

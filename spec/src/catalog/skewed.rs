@@ -63,11 +63,18 @@ fn about(name: &str, system: &Skewed, claim: &str) -> About {
 
 fn holds(catalog: &mut Catalog) {
     // SPEC: SkewedLeasing!NeverOverAdmits, SkewedLeasing!OvershootWithinCarry
-    let long = Skewed { skew: 1, horizon: 12, ..fleet([2, 4, 2], 4) };
+    let long = Skewed {
+        skew: 1,
+        horizon: 12,
+        ..fleet([2, 4, 2], 4)
+    };
     let all = [
         (
             "since_send_1_2_2",
-            Skewed { skew: 1, ..fleet([1, 2, 2], 3) },
+            Skewed {
+                skew: 1,
+                ..fleet([1, 2, 2], 3)
+            },
             2,
             "ends counted from the send: at most Limit",
             false,

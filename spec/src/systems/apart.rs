@@ -309,10 +309,15 @@ impl Apart {
     }
 
     fn tidy(&self, mut state: State) -> State {
+        state.count = self.store.tidied(state.count, WALL);
         for node in &mut state.nodes {
             // A grant that is late by its request is dropped, whatever its tag says.
             let drops = self.late_by == LateBy::Send && self.resets == Resets::Never;
-            for mail in node.mail.iter_mut().filter(|mail| drops && mail.ask.sent() != NOW) {
+            for mail in node
+                .mail
+                .iter_mut()
+                .filter(|mail| drops && mail.ask.sent() != NOW)
+            {
                 if let Some(reply) = &mut mail.reply {
                     reply.is_own[0] = false;
                 }
