@@ -20,12 +20,12 @@ mod full;
 mod generations;
 mod population;
 mod prefetch;
+#[cfg(feature = "quanta")]
+mod quanta_clock;
 mod shard;
 mod slab;
 mod store;
 mod sync;
-#[cfg(feature = "quanta")]
-mod quanta_clock;
 mod table;
 mod word;
 

@@ -39,3 +39,26 @@ impl Population {
         self.keys.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use ::loom::{model, sync::Arc, thread};
+
+    use super::*;
+
+    #[test]
+    fn of_two_newcomers_to_the_last_place_one_is_let_in() {
+        model(|| {
+            let population = Arc::new(Population::at_most(1));
+            let other = {
+                let population = population.clone();
+                thread::spawn(move || population.reserve())
+            };
+            let mine = population.reserve();
+            assert!(mine ^ other.join().expect("does not panic"));
+            assert!(population.is_full());
+            population.free();
+            assert!(population.reserve());
+        });
+    }
+}

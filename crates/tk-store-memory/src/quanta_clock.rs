@@ -1,17 +1,31 @@
-//! Time from the processor's own counter.
+//! The system's clock, interpolated by the processor's own counter.
+//!
+//! A reading of the system's clock is most of what a check of a hot key costs. The processor's time stamp counter is read
+//! in half the time and does not hold up the instructions around it, but it knows neither what time it is nor exactly how fast it
+//! runs: measured on a busy machine its rate was off by more than a part in ten thousand. So it only bridges the time between two
+//! readings of the system's clock, a millisecond apart:
+//!
+//! ```text
+//! now = origin + counted - counted / 512 + correction
+//! ```
+//!
+//! The counted time is slowed by two parts in a thousand, far more than the measured rate is off, so that it falls
+//! behind rather than running ahead: by 2 us in a millisecond. Every millisecond one caller reads the system's clock and raises the
+//! correction by what is missing. The correction is one number and only grows, so there is nothing to tear and time
+//! never steps back; and a caller that comes after an hour of silence corrects before it answers.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
 use tk_core::{Clock, Monotonic, SystemClock, Timestamp};
 
-/// Real time, read from the processor's time stamp counter by way of [`quanta`](https://docs.rs/quanta).
+/// [`SystemClock`], read at half the cost: the processor's time stamp counter bridges a millisecond at a time.
 ///
-/// A reading costs about half of one of [`SystemClock`], which is most of what a check of a hot key costs. The price: the
-/// counter's rate is measured once, when a process first asks for this clock (which takes up to 0.2 seconds), and not corrected
-/// afterwards as the system's clock is, so it drifts by some parts in a million; and that the counters of all
-/// processors agree is taken for granted where the processor says so. Where there is no such counter it reads the system's clock.
-///
-/// All of a process's have one anchor. The wall is read once, from a [`SystemClock`].
+/// It is never ahead of the system's clock, and behind by about four microseconds at most. The counter is read by way of
+/// [`quanta`](https://docs.rs/quanta), which falls back on the system's clock where the processor's counter does not run
+/// evenly; the first call in a process measures the counter's rate, which takes up to 0.2 seconds. That the counters of all
+/// processors agree is taken for granted where the processor says so: if they did not, time could step
+/// back by their difference when a thread moves.
 ///
 /// ```
 /// use tk_core::{Gcra, RateLimiter};
@@ -24,38 +38,83 @@ use tk_core::{Clock, Monotonic, SystemClock, Timestamp};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct QuantaClock {
-    anchor: &'static Anchor,
+    shared: &'static Shared,
 }
 
 #[derive(Debug)]
-struct Anchor {
-    clock: quanta::Clock,
+struct Shared {
+    counter: quanta::Clock,
+    /// The counter at the origin.
     raw: u64,
+    /// The wall and the monotonic side at the origin, in microseconds.
     wall: u64,
+    monotonic: u64,
+    /// Microseconds by which the slowed count is behind; only ever raised.
+    wall_correction: AtomicU64,
+    monotonic_correction: AtomicU64,
+    /// The count at which somebody reads the system's clock again.
+    due: AtomicU64,
 }
 
-static ANCHOR: OnceLock<Anchor> = OnceLock::new();
+/// Microseconds between two readings of the system's clock.
+const BRIDGE: u64 = 1_000;
+
+static SHARED: OnceLock<Shared> = OnceLock::new();
 
 impl QuantaClock {
     /// The process's clock.
     #[must_use]
     pub fn new() -> Self {
-        let anchor = ANCHOR.get_or_init(|| {
-            let clock = quanta::Clock::new();
-            Anchor {
-                raw: clock.raw(),
-                wall: SystemClock.now().as_micros(),
-                clock,
+        let shared = SHARED.get_or_init(|| {
+            let counter = quanta::Clock::new();
+            let wall = SystemClock.now().as_micros();
+            let monotonic = SystemClock.monotonic().as_micros();
+            Shared {
+                // After the others: what passes between them makes this clock late rather than early.
+                raw: counter.raw(),
+                wall,
+                monotonic,
+                wall_correction: AtomicU64::new(0),
+                monotonic_correction: AtomicU64::new(0),
+                due: AtomicU64::new(0),
+                counter,
             }
         });
-        Self { anchor }
+        Self { shared }
+    }
+}
+
+impl Shared {
+    /// Microseconds counted since the origin, slowed; corrects them first if that is due.
+    #[inline]
+    fn count(&self) -> u64 {
+        let count = self.slowed();
+        if count >= self.due.load(Ordering::Relaxed) {
+            self.correct();
+        }
+        count
     }
 
     #[inline]
-    fn elapsed(&self) -> u64 {
-        let Anchor { clock, raw, .. } = self.anchor;
+    fn slowed(&self) -> u64 {
         // Saturates at zero, should another processor's counter lag behind.
-        clock.delta_as_nanos(*raw, clock.raw()) / 1_000
+        let counted = self.counter.delta_as_nanos(self.raw, self.counter.raw()) / 1_000;
+        counted - (counted >> 9)
+    }
+
+    #[cold]
+    fn correct(&self) {
+        let wall = SystemClock.now().as_micros();
+        let monotonic = SystemClock.monotonic().as_micros();
+        // After the others, so that a thread that is descheduled in between corrects too little rather than too much.
+        let count = self.slowed();
+        // Less one, since both counts are rounded down, and not at the same instants.
+        let behind = |now: u64, origin: u64| now.saturating_sub(origin.saturating_add(count + 1));
+        self.wall_correction
+            .fetch_max(behind(wall, self.wall), Ordering::Relaxed);
+        self.monotonic_correction
+            .fetch_max(behind(monotonic, self.monotonic), Ordering::Relaxed);
+        self.due.fetch_max(count + BRIDGE, Ordering::Relaxed);
     }
 }
 
@@ -68,12 +127,16 @@ impl Default for QuantaClock {
 impl Clock for QuantaClock {
     #[inline]
     fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.anchor.wall.saturating_add(self.elapsed()))
+        let count = self.shared.count();
+        let correction = self.shared.wall_correction.load(Ordering::Relaxed);
+        Timestamp::from_micros(self.shared.wall.saturating_add(count + correction))
     }
 
     #[inline]
     fn monotonic(&self) -> Monotonic {
-        Monotonic::from_micros(self.elapsed())
+        let count = self.shared.count();
+        let correction = self.shared.monotonic_correction.load(Ordering::Relaxed);
+        Monotonic::from_micros(self.shared.monotonic.saturating_add(count + correction))
     }
 }
 
@@ -82,12 +145,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_tells_about_the_time_that_the_system_tells() {
+    fn it_never_runs_ahead_of_the_system_and_never_steps_back() {
         let clock = QuantaClock::new();
-        let before = SystemClock.now();
-        let now = clock.now();
-        let apart = now.since(before).max(before.since(now));
-        assert!(apart < core::time::Duration::from_secs(10), "{apart:?}");
-        assert!(clock.monotonic() <= clock.monotonic());
+        let (mut now, mut monotonic) = (clock.now(), clock.monotonic());
+        for _ in 0..200_000 {
+            let read = (clock.now(), clock.monotonic());
+            assert!(read.0 >= now && read.1 >= monotonic);
+            (now, monotonic) = read;
+            let ahead = now.since(SystemClock.now());
+            assert!(ahead.is_zero(), "{ahead:?}");
+            assert!(monotonic <= SystemClock.monotonic());
+        }
+    }
+
+    #[test]
+    fn it_does_not_fall_behind() {
+        let clock = QuantaClock::new();
+        // The least of many readings: a thread may be descheduled between the two.
+        let behind = (0..1_000)
+            .map(|_| {
+                let now = clock.now();
+                SystemClock.now().since(now)
+            })
+            .min();
+        assert!(
+            behind.is_some_and(|behind| behind.as_micros() < 100),
+            "{behind:?}"
+        );
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     generations::Generations,
     population::Population,
     shard::{Call, Common, Full, Search, Shard, Turn},
-    sync::{AtomicUsize, Ordering},
+    sync::{AtomicUsize, Ordering, keyed_hash},
 };
 
 /// Keeps states in this process's memory.
@@ -89,14 +89,14 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     }
 
     pub(crate) fn of(shards: usize, max_keys: usize, when_full: WhenFull, clock: C) -> Self {
-        let hash = [RandomState::new(), RandomState::new()];
+        let hash = [keyed_hash(), keyed_hash()];
         let shard = |index| Shard::new(hash[0].hash_one(index));
         Self {
             shards: (0..shards).map(shard).collect(),
             common: Common {
                 generations: Generations::new(),
                 population: Population::at_most(max_keys),
-                overflow: Fingerprint::of("", &[RandomState::new(), RandomState::new()]),
+                overflow: Fingerprint::of("", &[keyed_hash(), keyed_hash()]),
             },
             hash,
             when_full,

@@ -10,12 +10,21 @@
 mod real {
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
+    pub(crate) use std::thread_local;
+
     use core::{hint, time::Duration};
     use std::thread;
+
+    use ahash::RandomState;
 
     use spinning_top::{RawSpinlock, relax::Relax};
 
     pub(crate) type Mutex<T> = lock_api::Mutex<RawSpinlock<Patience>, T>;
+
+    /// A hash whose keys nobody can know.
+    pub(crate) fn keyed_hash() -> RandomState {
+        RandomState::new()
+    }
 
     /// Spins, then yields, then sleeps.
     #[derive(Debug, Default)]
@@ -59,6 +68,15 @@ mod modelled {
         MutexGuard,
         atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     };
+
+    pub(crate) use loom::thread_local;
+
+    use ahash::RandomState;
+
+    /// The same hash each time: loom runs a model again and again, and must find it unchanged.
+    pub(crate) fn keyed_hash() -> RandomState {
+        RandomState::with_seeds(1, 2, 3, 4)
+    }
 
     /// Loom's lock with the face of the real one, which knows no poison.
     #[derive(Debug)]

@@ -68,7 +68,7 @@ impl Settings {
         let (rounds, operations) = if self.quick {
             (3, operations / 5)
         } else {
-            (11, operations)
+            (7, operations)
         };
         Plan {
             rounds,

@@ -17,7 +17,7 @@ pub struct Fingerprint(u128);
 
 impl Fingerprint {
     /// The fingerprint of `key` under two independent hashes.
-    #[inline]
+    #[inline(always)]
     pub fn of<K: Key + ?Sized, B: BuildHasher>(key: &K, [low, high]: &[B; 2]) -> Self {
         let mut sink = Sink {
             low: low.build_hasher(),

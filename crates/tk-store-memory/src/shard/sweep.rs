@@ -15,7 +15,7 @@ use core::{cell::Cell, time::Duration};
 use tk_core::{Fingerprint, Strategy, Timestamp};
 
 use super::{Call, locked::Locked};
-use crate::{denied::Denied, word::Word};
+use crate::{denied::Denied, sync::thread_local, word::Word};
 
 /// Slots examined at a time; 16 lie in eight adjacent cache lines, which are fetched together.
 const HANDFUL: usize = 16;
@@ -31,8 +31,14 @@ pub(super) struct Sweep {
     rest: u32,
 }
 
+#[cfg(not(loom))]
 thread_local! {
     static DENIALS: Cell<u32> = const { Cell::new(0) };
+}
+
+#[cfg(loom)]
+thread_local! {
+    static DENIALS: Cell<u32> = Cell::new(0);
 }
 
 /// Whose turn it is to look for stale keys, among denials that take no lock.
@@ -43,14 +49,16 @@ impl Turn {
     /// Counts a denial of this thread, and answers whether it is time to look.
     #[inline(always)]
     pub(crate) fn is_due() -> bool {
-        let rest = DENIALS.get();
-        DENIALS.set(if rest == 0 { REST } else { rest - 1 });
-        rest == 0
+        DENIALS.with(|denials| {
+            let rest = denials.get();
+            denials.set(if rest == 0 { REST } else { rest - 1 });
+            rest == 0
+        })
     }
 
     /// There is more to find, so this thread's next denial is due.
     pub(crate) fn come_again() {
-        DENIALS.set(0);
+        DENIALS.with(|denials| denials.set(0));
     }
 }
 
@@ -117,12 +125,7 @@ impl<S: Strategy> Locked<S> {
     }
 
     /// Examines a handful of slots and removes the stale keys among them.
-    pub(super) fn sweep(
-        &mut self,
-        call: &Call<'_, S>,
-        denied: &Denied,
-        search: Search,
-    ) -> Swept {
+    pub(super) fn sweep(&mut self, call: &Call<'_, S>, denied: &Denied, search: Search) -> Swept {
         self.newest = self.newest.max(call.now);
         let as_of = self.newest - search.linger;
         let mut removed = 0;
@@ -136,7 +139,9 @@ impl<S: Strategy> Locked<S> {
                 };
             }
             match self.table.get(at) {
-                Some((bits, word)) if self.is_stale(call, word, as_of) && bits != search.spared.bits() => {
+                Some((bits, word))
+                    if self.is_stale(call, word, as_of) && bits != search.spared.bits() =>
+                {
                     // Another key may have moved into this slot, so the cursor stays.
                     self.remove(call.common, denied, at);
                     removed += 1;
