@@ -213,6 +213,8 @@ impl LeaseLedger {
     pub fn hand_back(&mut self, rules: &LeaseRules, now: Monotonic) -> Vec<HandBack> {
         // Rule 5: tagged, and forgotten here before they are sent anywhere.
         // SPEC: CreditReturn!OutstandingIsDeducted
+        // SPEC: CreditReturn!NeverOverAdmits
+        // SPEC: CreditReturn!OvershootWithinCarry
         let held = self.credits.total();
         let backs = self.credits.hand_back(rules, now);
         let returned: u64 = backs.iter().map(|back| back.amount).sum();

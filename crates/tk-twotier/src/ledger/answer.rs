@@ -29,6 +29,8 @@ impl LeaseLedger {
             return self.denied(now, &ask, grant.decision);
         }
         let ends = self.end(rules, &ask, now, wall, grant);
+        // SPEC: AsyncLeasing!NeverOverAdmits
+        // SPEC: SkewedLeasing!OvershootWithinCarry
         if now >= ends && rules.refuses_late() && !rules.keeps_late() {
             return self.too_late(rules, now, grant.amount);
         }
@@ -99,6 +101,7 @@ impl LeaseLedger {
             ends,
             tag: grant.tag,
         };
+        // SPEC: AsyncLeasing!CreditsAreBacked
         self.credits.add(rules, credit);
         self.estimate.0.ends = ends.max(now);
         self.estimate.0.reset_at = wall + ends.since(now);
@@ -108,6 +111,7 @@ impl LeaseLedger {
             self.serve(now, &mut settlement);
         }
         // SPEC: AsyncLeasing!HoldingsStayBelowBatch
+        // SPEC: DistributedLeasing!HoldingsStayBelowBatch
         let excess = self.credits.total().saturating_sub(ask.keep());
         let whole = rules.carries_all() || (rules.charges_on_wake() && !self.waiters.is_empty());
         if excess > 0 && !whole {

@@ -168,9 +168,11 @@ impl LeaseRules {
     pub(super) const fn keeps(&self) -> u64 {
         if self.low_water == 0 {
             // SPEC: AsyncLeasing!OvershootWithinCarry
+            // SPEC: DistributedLeasing!OvershootWithinCarry
             self.batch - 1
         } else {
             // SPEC: LowWater!HoldingsStayWithinBatchAndLowWater
+            // SPEC: LowWater!OvershootWithinBatchesAndLowWater
             self.batch.saturating_add(self.low_water)
         }
     }
@@ -179,6 +181,7 @@ impl LeaseRules {
     pub(super) fn end(&self, sent: Monotonic, span: Duration) -> Monotonic {
         // Rule 3: from the send instant, less the drift over the span, rounded up.
         // SPEC: SkewedLeasing!GrantsEndInTime
+        // SPEC: SkewedLeasing!NeverOverAdmits
         let micros = span.as_micros();
         let margin = micros * u128::from(self.drift_ppm) / 1_000_000 + 1;
         let trusted = micros.saturating_sub(margin);
