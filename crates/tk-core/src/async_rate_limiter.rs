@@ -102,6 +102,9 @@ impl<St: Store> AsyncRateLimiter<St> {
     }
 
     /// Puts another strategy in force, from the next call on. What keys have used is kept.
+    ///
+    /// Where several nodes share a store, change it on all of them at about the same time: while calls under two rates or
+    /// windows take turns on one key, each converts what the other wrote, rounding up, and the key drains more slowly.
     #[cfg(feature = "std")]
     pub fn set_strategy(&self, strategy: St::Strategy) {
         self.strategy.set(strategy);

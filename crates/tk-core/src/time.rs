@@ -2,7 +2,8 @@
 
 use core::{fmt, time::Duration};
 
-/// Microseconds in a `Duration`, saturating at `u64::MAX`.
+/// Microseconds in a `Duration`, saturating at `u64::MAX`; cheaper than `as_micros`, which has 128 bits.
+#[inline]
 pub(crate) const fn micros(duration: Duration) -> u64 {
     duration
         .as_secs()

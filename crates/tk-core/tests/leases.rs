@@ -147,6 +147,31 @@ fn gcra_takes_back_fractions_of_a_microsecond_exactly() {
 }
 
 #[test]
+fn grants_within_one_microsecond_are_told_apart() {
+    let mut key = Key::of(Gcra::new(3, Duration::from_micros(1)).unwrap());
+    let first = key.grant(10, 1).tag;
+    let second = key.grant(10, 1).tag;
+    assert_eq!(key.give_back(10, first, 1), 0);
+    assert_eq!(key.give_back(10, second, 1), 1);
+}
+
+#[test]
+fn equal_arrival_times_under_two_rates_are_told_apart() {
+    let mut slow = Key::of(Gcra::per_second(10).unwrap());
+    let mut fast = Key::of(Gcra::per_second(20).unwrap());
+    let (of_slow, of_fast) = (slow.grant(0, 2).tag, fast.grant(0, 4).tag);
+    assert_eq!(slow.state.micros, fast.state.micros);
+    assert_eq!(
+        (slow.give_back(0, of_fast, 1), fast.give_back(0, of_slow, 1)),
+        (0, 0)
+    );
+    assert_eq!(
+        (slow.give_back(0, of_slow, 1), fast.give_back(0, of_fast, 1)),
+        (1, 1)
+    );
+}
+
+#[test]
 fn rate_changed_since_the_grant_takes_nothing_back() {
     let mut key = Key::of(Gcra::per_second(10).unwrap());
     let tag = key.grant(0, 4).tag;

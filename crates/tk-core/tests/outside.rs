@@ -175,6 +175,38 @@ fn no_log_from_outside_panics() {
     ask_everything::<SlidingWindowLog>(log);
 }
 
+#[test]
+fn fraction_that_is_none_counts_as_the_largest_one() {
+    // Three units in a microsecond: each third is one.
+    let strategy = Gcra::new(3, Duration::from_micros(1)).unwrap();
+    let (now, emission) = (Timestamp::from_secs(1), strategy.emission());
+    let available = |fraction| {
+        let micros = now.as_micros();
+        let state = tk_core::TatState {
+            micros,
+            fraction,
+            emission,
+        };
+        strategy.available(&state, now)
+    };
+    assert_eq!([0, 1, 2].map(available), [3, 2, 1]);
+    assert_eq!([3, 4, 5, u64::MAX].map(available), [1; 4]);
+}
+
+#[test]
+fn ring_of_more_buckets_than_there_may_be_counts_as_new() {
+    let strategy = SlidingWindow::per_second(9).unwrap();
+    let ring = |slots: usize| tk_core::SlidingWindowState {
+        newest: 0,
+        counts: vec![1; slots],
+        window: 1_000_000,
+        buckets: 1_024,
+    };
+    let used = |slots| 9 - strategy.available(&ring(slots), Timestamp::EPOCH);
+    assert_eq!((used(1_026), used(1)), (0, 0));
+    assert_eq!((used(1_025), used(2)), (9, 2));
+}
+
 /// What is written is what was read.
 fn survives<
     S: Sample<State: serde::Serialize + serde::de::DeserializeOwned + PartialEq + Debug>,

@@ -76,9 +76,7 @@ fn anchor() -> &'static Anchor {
 )]
 #[inline]
 fn elapsed(anchor: &Anchor) -> u64 {
-    let elapsed = Instant::now().saturating_duration_since(anchor.instant);
-    // Cheaper than `as_micros`, whose 128 bits are good for more years than a process lives.
-    elapsed.as_secs() * 1_000_000 + u64::from(elapsed.subsec_micros())
+    micros(Instant::now().saturating_duration_since(anchor.instant))
 }
 
 /// Microseconds since the epoch; a wall set before 1970 counts as the epoch.

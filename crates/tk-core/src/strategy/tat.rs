@@ -9,6 +9,9 @@
 //! Debts are computed in units of 1/q microsecond, in 64 bits where they fit, which they nearly always do, and
 //! else in 128: one generic rule, two widths.
 
+#[cfg(test)]
+mod tests;
+
 use core::{
     ops::{Add, Div, Mul, Rem, Sub},
     time::Duration,

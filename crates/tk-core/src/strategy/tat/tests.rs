@@ -1,0 +1,91 @@
+//! The two widths of the arithmetic agree, and the narrow one is used wherever it can be.
+
+use std::vec::Vec;
+
+use super::{Emission, TatRule, Verdict, narrow, weigh};
+
+/// Rules from everyday ones to the ends of the range: period, limit, capacity.
+const RULES: [(u64, u64, u64); 9] = [
+    (1_000_000, 10, 10),
+    (60_000_000, 7, 3),
+    (13_000_000, 10, 1),
+    (1, 1 << 48, 1 << 48),
+    ((1 << 45) - 1, (1 << 48) - 1, 1 << 48),
+    (1 << 45, 1, 128),
+    (1 << 45, (1 << 48) - 1, 1),
+    (999_983, 99_991, 1_000_003),
+    (86_400_000_000, 281_474_976_710_597, 281_474_976_710_656),
+];
+
+fn fields(verdict: &Verdict) -> (bool, u64, u64, u64, u64) {
+    (
+        verdict.allowed,
+        verdict.lead,
+        verdict.fraction,
+        verdict.remaining,
+        verdict.retry,
+    )
+}
+
+fn rules() -> impl Iterator<Item = TatRule> {
+    let build = |(period, limit, capacity)| TatRule::new(period, limit, ("capacity", capacity));
+    RULES.into_iter().filter_map(move |rule| build(rule).ok())
+}
+
+#[test]
+fn all_rules_are_in_range() {
+    assert_eq!(rules().count(), RULES.len());
+}
+
+#[test]
+fn both_widths_decide_alike_up_to_the_longest_narrow_lead() {
+    for rule in rules() {
+        let (p, q, all) = (
+            rule.emission.numerator,
+            rule.emission.denominator,
+            rule.capacity,
+        );
+        let longest = rule.narrow.unwrap_or(0);
+        let leads = [0, 1, longest / 2, longest.saturating_sub(1), longest];
+        for lead in leads.into_iter().filter(|_| rule.narrow.is_some()) {
+            for (fraction, cost) in [(0, 0), (0, 1), (q - 1, all), (q / 2, all / 2), (q - 1, 0)] {
+                let narrow = weigh(lead * q + fraction, cost, all, p, q);
+                let wide = rule.weigh_wide(lead, fraction, cost);
+                assert_eq!(
+                    fields(&narrow),
+                    fields(&wide),
+                    "{rule:?}, {lead}, {fraction}, {cost}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lead_is_wide_only_if_some_sum_needs_it() {
+    for rule in rules() {
+        let (p, q) = (
+            u128::from(rule.emission.numerator),
+            u128::from(rule.emission.denominator),
+        );
+        let beyond = rule.narrow.map_or(0, |narrow| u128::from(narrow) + 1);
+        let largest = (beyond + 2) * q + u128::from(rule.capacity) * p;
+        assert!(
+            largest > u128::from(u64::MAX),
+            "{rule:?} is wide without need"
+        );
+    }
+    let fine = Emission {
+        numerator: 1,
+        denominator: u64::MAX,
+    };
+    assert_eq!(narrow(fine, 1), None);
+}
+
+#[test]
+fn the_everyday_and_the_extreme_use_different_widths() {
+    let narrow: Vec<_> = rules()
+        .map(|rule| rule.narrow.is_some_and(|n| n > 1 << 40))
+        .collect();
+    assert!(narrow.contains(&true) && narrow.contains(&false));
+}
