@@ -26,6 +26,18 @@ pub(crate) struct Args {
     /// How long each mode runs, rounded up to whole windows, at least two.
     #[arg(long, default_value_t = 6)]
     pub(crate) seconds: u64,
+    /// Shares the limit through this Redis, in child processes; it must run on this machine, whose clock the windows are counted by.
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "URL")]
+    pub(crate) redis: Option<String>,
+    /// Child processes, over which the nodes are spread.
+    #[cfg(feature = "redis")]
+    #[arg(long, requires = "redis", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub(crate) processes: u64,
+    /// What a child is told: its number, the mode's, when the first window starts, and the run's.
+    #[cfg(feature = "redis")]
+    #[arg(long, hide = true, num_args = 4)]
+    pub(crate) part: Option<Vec<u64>>,
     /// Writes a chart of the units admitted in each window.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,

@@ -8,6 +8,12 @@
 //! cargo run --release --example fleet --features twotier -- --nodes 8 --skew 1s
 //! ```
 //!
+//! With the feature `redis`, `--redis URL --processes 4` spreads the nodes over processes that share a Redis:
+//!
+//! ```text
+//! cargo run --release --example fleet --features twotier,redis -- --redis redis://127.0.0.1 --processes 4 --skew 5s
+//! ```
+//!
 //! Units are counted in windows of the shared store's clock, at the instant when they are charged. Ends with
 //! failure if any window exceeds the bound of its mode.
 
@@ -19,6 +25,8 @@ mod fleet;
 mod load;
 mod mode;
 mod node;
+#[cfg(feature = "redis")]
+mod processes;
 mod report;
 mod store;
 
@@ -27,7 +35,12 @@ use std::{error::Error, process::ExitCode};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{args::Args, fleet::Fleet, mode::MODES};
+use crate::{
+    args::Args,
+    fleet::Fleet,
+    mode::{Compared, MODES},
+    report::Report,
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -46,15 +59,27 @@ async fn main() -> ExitCode {
 
 /// Whether all bounds held.
 async fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
+    #[cfg(feature = "redis")]
+    if let Some(part) = &args.part {
+        return processes::child(args, part).await.map(|()| true);
+    }
     let bar = bar(MODES.len() as u64 * args.windows());
     let mut reports = Vec::new();
     for mode in MODES {
         bar.set_message(mode.name());
-        reports.push(Fleet::new(args, mode)?.live(&bar).await?);
+        reports.push(live(args, mode, &bar).await?);
     }
     bar.finish_and_clear();
     report::print(args, &reports)?;
-    Ok(reports.iter().all(report::Report::holds))
+    Ok(reports.iter().all(Report::holds))
+}
+
+async fn live(args: &Args, mode: Compared, bar: &ProgressBar) -> Result<Report, Box<dyn Error>> {
+    #[cfg(feature = "redis")]
+    if args.redis.is_some() {
+        return processes::live(args, mode, bar).await;
+    }
+    Fleet::new(args, mode)?.live(bar).await
 }
 
 /// A progress bar; it draws nothing unless standard error is a terminal.

@@ -8,7 +8,7 @@ use std::{
 
 use throttlekit::{
     Clock, Error as CheckError, Store, SystemClock,
-    twotier::{Stats, TierError, TwoTier},
+    twotier::{TierError, TwoTier},
 };
 
 use crate::clock::{Charged, NodeClock};
@@ -30,7 +30,8 @@ pub(crate) struct Seen {
     pub(crate) admitted: BTreeMap<u64, u64>,
     /// How long each check took.
     pub(crate) times: Vec<Duration>,
-    pub(crate) stats: Stats,
+    pub(crate) l2_calls: u64,
+    pub(crate) stranded: u64,
 }
 
 /// A node's error can leave its task.
@@ -54,7 +55,8 @@ impl<L2: Store> Node<L2> {
                 .map_err(|error| error.to_string())?;
         }
         let _ = self.limiter.close().await;
-        seen.stats = self.limiter.stats();
+        let stats = self.limiter.stats();
+        (seen.l2_calls, seen.stranded) = (stats.l2_calls, stats.stranded);
         Ok(seen)
     }
 

@@ -46,8 +46,8 @@ impl Report {
 
     pub(crate) fn add(&mut self, seen: Seen) {
         self.requests += seen.requests;
-        self.l2_calls += seen.stats.l2_calls;
-        self.stranded += seen.stats.stranded;
+        self.l2_calls += seen.l2_calls;
+        self.stranded += seen.stranded;
         self.times.extend(seen.times);
         for (window, units) in seen.admitted {
             *self.admitted.entry(window).or_default() += units;

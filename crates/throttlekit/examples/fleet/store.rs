@@ -1,24 +1,24 @@
 //! The shared store, as one node sees it.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
-use throttlekit::{Decision, Error, FixedWindow, Grant, Key, MemoryStore, SyncStore, Tag};
+use throttlekit::{Decision, Error, FixedWindow, Grant, Key, MemoryStore, Store, Tag};
 
 use crate::clock::Charged;
 
-/// The store that all nodes share, within this process.
+/// The store that all nodes share within one process.
 pub(crate) type Shared = Arc<MemoryStore<FixedWindow>>;
 
 /// A node's way to it.
 #[derive(Clone, Debug)]
-pub(crate) struct NodeStore {
-    shared: Shared,
+pub(crate) struct NodeStore<L2> {
+    shared: L2,
     charged: Charged,
     window: u64,
 }
 
-impl NodeStore {
-    pub(crate) const fn new(shared: Shared, charged: Charged, window: u64) -> Self {
+impl<L2> NodeStore<L2> {
+    pub(crate) const fn new(shared: L2, charged: Charged, window: u64) -> Self {
         Self {
             shared,
             charged,
@@ -27,20 +27,20 @@ impl NodeStore {
     }
 }
 
-type Answer<T> = Result<T, Error<Infallible>>;
+type Answer<T, L2> = Result<T, Error<<L2 as Store>::Error>>;
 
-impl SyncStore for NodeStore {
+impl<L2: Store<Strategy = FixedWindow>> Store for NodeStore<L2> {
     type Strategy = FixedWindow;
-    type Error = Infallible;
+    type Error = L2::Error;
 
     /// The store itself charges, in the window that ends when the decision says.
-    fn check_sync<K: Key + ?Sized>(
+    async fn check<K: Key + ?Sized>(
         &self,
         strategy: &FixedWindow,
         key: &K,
         cost: u64,
-    ) -> Answer<Decision> {
-        let decision = self.shared.check_sync(strategy, key, cost)?;
+    ) -> Answer<Decision, L2> {
+        let decision = self.shared.check(strategy, key, cost).await?;
         if decision.allowed {
             let end = decision.reset_at.as_micros();
             self.charged.set(end.saturating_sub(self.window));
@@ -48,39 +48,39 @@ impl SyncStore for NodeStore {
         Ok(decision)
     }
 
-    fn peek_sync<K: Key + ?Sized>(&self, strategy: &FixedWindow, key: &K) -> Answer<Decision> {
-        self.shared.peek_sync(strategy, key)
+    async fn peek<K: Key + ?Sized>(&self, strategy: &FixedWindow, key: &K) -> Answer<Decision, L2> {
+        self.shared.peek(strategy, key).await
     }
 
-    fn lease_sync<K: Key + ?Sized>(
+    async fn lease<K: Key + ?Sized>(
         &self,
         strategy: &FixedWindow,
         key: &K,
         want: u64,
         at_least: u64,
-    ) -> Answer<Grant> {
-        self.shared.lease_sync(strategy, key, want, at_least)
+    ) -> Answer<Grant, L2> {
+        self.shared.lease(strategy, key, want, at_least).await
     }
 
-    fn give_back_sync<K: Key + ?Sized>(
+    async fn give_back<K: Key + ?Sized>(
         &self,
         strategy: &FixedWindow,
         key: &K,
         tag: Tag,
         amount: u64,
-    ) -> Answer<u64> {
-        self.shared.give_back_sync(strategy, key, tag, amount)
+    ) -> Answer<u64, L2> {
+        self.shared.give_back(strategy, key, tag, amount).await
     }
 
-    fn reset_sync<K: Key + ?Sized>(&self, strategy: &FixedWindow, key: &K) -> Answer<()> {
-        self.shared.reset_sync(strategy, key)
+    async fn reset<K: Key + ?Sized>(&self, strategy: &FixedWindow, key: &K) -> Answer<(), L2> {
+        self.shared.reset(strategy, key).await
     }
 
-    fn check_many_sync<K: Key>(
+    async fn check_many<K: Key>(
         &self,
         strategy: &FixedWindow,
         calls: &[(K, u64)],
-    ) -> Vec<Answer<Decision>> {
-        self.shared.check_many_sync(strategy, calls)
+    ) -> Vec<Answer<Decision, L2>> {
+        self.shared.check_many(strategy, calls).await
     }
 }
