@@ -26,6 +26,7 @@
 mod builder;
 mod store;
 mod transaction;
+
 #[cfg(feature = "fair")]
 mod region_pool;
 
