@@ -150,7 +150,6 @@ impl Store {
     }
 
     /// The reply as it arrives at a node.
-    #[must_use]
     pub fn open(&self, reply: &Reply) -> Grant {
         let decision = Decision {
             allowed: reply.amount > 0,
@@ -174,7 +173,6 @@ pub fn date_back(ledger: &mut LeaseLedger) {
 }
 
 /// Dates a lease back, after the window in which it was sent has ended.
-#[must_use]
 pub fn dated_back(ask: Ask) -> Ask {
     ask.set_back(BACK)
 }

@@ -155,10 +155,10 @@ impl Skewed {
             for (place, node) in next.nodes.iter_mut().enumerate() {
                 node.lost += u64::from(is_slow(place));
             }
-            if next.now % self.window == 0 {
+            if next.now.is_multiple_of(self.window) {
                 next.admitted = 0;
             }
-            let edge = if next.now % self.window == 0 {
+            let edge = if next.now.is_multiple_of(self.window) {
                 "the window ends, "
             } else {
                 ""
