@@ -1,0 +1,241 @@
+//! Checks over a real Redis: against the round trip itself, and against what the server can do.
+//!
+//! The server runs on the same machine, so it takes part in the contest for its processors. PING is sent by the same client library as the scripts, so
+//! what is compared is a script, not a library. What the server can do is what its own benchmark tool makes of the same script, learnt from the server's log
+//! of slow commands.
+
+use std::{process::Command, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+use fred::{
+    clients::Client,
+    interfaces::ClientLike,
+    types::{Builder as FredBuilder, config::Config},
+};
+use tk_benches::{Stopwatch, Table};
+use tk_core::{AsyncRateLimiter, FixedWindow, Gcra};
+use tk_store_redis::{RedisStore, Scripted};
+use tk_testkit::servers::{Answer, RedisServer};
+use tk_twotier::{Lease, Mode, TwoTier};
+use tokio::runtime::Runtime;
+
+use crate::section::Settings;
+
+/// As many tasks as commands that the server's tool keeps in flight.
+const TASKS: usize = 64;
+
+/// Neither a limit nor a machine that is disturbed is to end a measurement.
+const LIMIT: u64 = 1 << 40;
+const PATIENT: Duration = Duration::from_secs(20);
+
+pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
+    let server = RedisServer::start();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let _entered = runtime.enter();
+    Ok(vec![
+        round_trips(settings, &server, &runtime)?,
+        ceiling(settings, &server, &runtime)?,
+        leased(settings, &server, &runtime)?,
+    ])
+}
+
+fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
+    let builder = RedisStore::builder("bench").url(server.url());
+    Ok(builder.deadline(PATIENT).build()?)
+}
+
+/// Blocks of PINGs and of checks take turns.
+fn round_trips(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
+    let mut table = Table::new(
+        "Redis, one call after the other",
+        "microseconds of a call at the percentile",
+    );
+    let blocks = if settings.quick { 20 } else { 200 };
+    let (mut checks, mut pings) = (Vec::new(), Vec::new());
+    runtime.block_on(async {
+        let limiter = AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store(server)?);
+        let client = connect(server).await?;
+        for block in 0..=blocks {
+            for _ in 0..100 {
+                let stopwatch = Stopwatch::start();
+                let pong: String = client.ping(None).await?;
+                let elapsed = stopwatch.elapsed();
+                ensure!(pong == "PONG", "the server answered {pong}");
+                pings.push(elapsed);
+            }
+            for _ in 0..100 {
+                let stopwatch = Stopwatch::start();
+                let decision = limiter.check("alice").await?;
+                checks.push(stopwatch.elapsed());
+                ensure!(decision.allowed, "nothing is denied here");
+            }
+            if block == 0 {
+                // The first block only warms up.
+                checks.clear();
+                pings.clear();
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    for percent in [50, 99] {
+        let figures = [
+            ("ThrottleKit strict", percentile(&mut checks, percent)),
+            ("PING", percentile(&mut pings, percent)),
+        ];
+        table.row(format!("p{percent}"), figures.map(named));
+    }
+    Ok(table)
+}
+
+/// Many tasks on one connection, beside the server's tool with as many commands in flight.
+fn ceiling(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
+    let mut table = Table::new(
+        format!("Redis, {TASKS} calls in flight on one connection"),
+        "nanoseconds per check",
+    );
+    let (rounds, each) = if settings.quick { (3, 200) } else { (7, 2_000) };
+    let (mut ours, mut tool) = (Vec::new(), Vec::new());
+    let store: RedisStore<Gcra> = runtime.block_on(async { store(server) })?;
+    let limiter = Arc::new(AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store));
+    let script = runtime.block_on(script_of_a_check(server, &limiter))?;
+    for _ in 0..rounds {
+        let stopwatch = Stopwatch::start();
+        runtime.block_on(many(&limiter, each))?;
+        ours.push(stopwatch.elapsed() / (TASKS as u32 * each));
+        tool.push(by_tool(server, &script, TASKS as u32 * each)?);
+    }
+    let figures = [
+        ("ThrottleKit strict", percentile(&mut ours, 50) * 1e3),
+        ("redis-benchmark", percentile(&mut tool, 50) * 1e3),
+    ];
+    table.row("the same script", figures.map(named));
+    Ok(table)
+}
+
+async fn many(limiter: &Arc<AsyncRateLimiter<RedisStore<Gcra>>>, each: u32) -> Result<()> {
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|_| {
+            let limiter = limiter.clone();
+            tokio::spawn(async move {
+                for _ in 0..each {
+                    ensure!(
+                        limiter.check("alice").await?.allowed,
+                        "nothing is denied here"
+                    );
+                }
+                anyhow::Ok(())
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    Ok(())
+}
+
+/// The command that a check sends, as the server saw it.
+async fn script_of_a_check(
+    server: &RedisServer,
+    limiter: &AsyncRateLimiter<RedisStore<Gcra>>,
+) -> Result<Vec<String>> {
+    // The first check may have sent the script's text along.
+    let _ = limiter.check("alice").await?;
+    server.ask(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
+    let _ = limiter.check("alice").await?;
+    server.ask(&["CONFIG", "SET", "slowlog-log-slower-than", "-1"]);
+    let log = server.ask(&["SLOWLOG", "GET", "10"]);
+    let commands = log.list().unwrap_or_default().iter();
+    let mut commands = commands.filter_map(|entry| entry.list()?.get(3)?.list());
+    let is_script = |command: &&[Answer]| {
+        let name = command.first().and_then(Answer::text);
+        name.is_some_and(|name| name.eq_ignore_ascii_case("evalsha"))
+    };
+    let command = commands.find(is_script).context("no script in the log")?;
+    Ok(command.iter().filter_map(Answer::text).collect())
+}
+
+/// The time of a command by the server's own tool, with as many in flight.
+fn by_tool(server: &RedisServer, command: &[String], requests: u32) -> Result<Duration> {
+    let output = Command::new("redis-benchmark")
+        .args(["-p", &server.port().to_string(), "-c", "1", "--csv"])
+        .args(["-P", &TASKS.to_string(), "-n", &requests.to_string()])
+        .args(command)
+        .output()
+        .context("running redis-benchmark")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // The command is in the first column, and the calls per second are in the next.
+    let row = text.lines().last().unwrap_or_default();
+    let mut columns = row.split("\",\"").skip(1);
+    let rate = columns.next().and_then(|rate| rate.parse::<f64>().ok());
+    let rate = rate.with_context(|| format!("redis-benchmark printed {text}"))?;
+    Ok(Duration::from_secs_f64(1.0 / rate))
+}
+
+/// One caller, whose units are leased in batches.
+fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
+    let mut table = Table::new("Redis, leased", "nanoseconds per check");
+    let (rounds, calls) = if settings.quick {
+        (3, 500)
+    } else {
+        (11, 2_000)
+    };
+    let strategy = FixedWindow::per_day(LIMIT)?;
+    let strict = AsyncRateLimiter::new(strategy, runtime.block_on(async { store(server) })?);
+    for batch in [10, 100, 1_000] {
+        let store = runtime.block_on(async { store::<FixedWindow>(server) })?;
+        let mode = Mode::Leased(Lease::batch(batch));
+        let limiter = TwoTier::builder(strategy, store).mode(mode).build()?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..=rounds {
+            let count = calls * batch as u32;
+            let leased = runtime.block_on(async {
+                let stopwatch = Stopwatch::start();
+                for _ in 0..count {
+                    ensure!(
+                        limiter.check("alice").await?.allowed,
+                        "nothing is denied here"
+                    );
+                }
+                anyhow::Ok(stopwatch.elapsed() / count)
+            })?;
+            let one_by_one = runtime.block_on(async {
+                let stopwatch = Stopwatch::start();
+                for _ in 0..calls {
+                    ensure!(strict.check("bob").await?.allowed, "nothing is denied here");
+                }
+                anyhow::Ok(stopwatch.elapsed() / calls)
+            })?;
+            if round > 0 {
+                ours.push(leased);
+                theirs.push(one_by_one);
+            }
+        }
+        let figures = [
+            ("ThrottleKit leased", percentile(&mut ours, 50) * 1e3),
+            ("ThrottleKit strict", percentile(&mut theirs, 50) * 1e3),
+        ];
+        table.row(format!("batch {batch}"), figures.map(named));
+    }
+    Ok(table)
+}
+
+async fn connect(server: &RedisServer) -> Result<Client> {
+    let client = FredBuilder::from_config(Config::from_url(&server.url())?).build()?;
+    client.init().await?;
+    Ok(client)
+}
+
+/// Microseconds that `percent` of the times take at most.
+fn percentile(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort_unstable();
+    let at = (times.len() * percent / 100).min(times.len().saturating_sub(1));
+    times
+        .get(at)
+        .map_or(f64::NAN, |time| time.as_nanos() as f64 / 1e3)
+}
+
+fn named((name, value): (&str, f64)) -> (String, f64) {
+    (name.to_owned(), value)
+}
