@@ -1,0 +1,163 @@
+//! Tenants come, fall silent and are forgotten: a few per call, and never all at once.
+
+use super::{Ask, FORGOTTEN, Shares, Tenant};
+
+impl Shares {
+    /// The record of a tenant, a new one if need be; none if all places are taken by the active.
+    pub(super) fn record(&mut self, tenant: u128) -> Option<u32> {
+        if let Some(place) = self.tenants.find(tenant) {
+            return Some(place);
+        }
+        if self.tenants.len() >= self.max_tenants {
+            let place = self.idle.first()?;
+            self.tenants.leave(&mut self.idle, place);
+            self.tenants.remove(place);
+        }
+        let place = self.tenants.insert(tenant);
+        self.turns += 1;
+        self.tenants[place].turn = self.turns;
+        self.tenants.join(&mut self.idle, place);
+        Some(place)
+    }
+
+    /// Notes that a tenant asks, and brings its weight and cost up to date. If that moves it, it is taken out of the trees.
+    pub(super) fn appear(&mut self, place: u32, ask: &Ask, now: u64) -> Tenant {
+        if self.is_active(&self.tenants[place]) {
+            self.tenants.leave(&mut self.active, place);
+        } else {
+            self.tenants.leave(&mut self.idle, place);
+        }
+        self.tenants.join(&mut self.active, place);
+        let mut tenant = self.tenants[place];
+        let active = self.is_active(&tenant);
+        if active && (tenant.weight != ask.weight || tenant.cost != ask.cost) {
+            self.exit(&mut tenant);
+        }
+        if (active && tenant.weight != ask.weight) || self.was_left_behind(&tenant) {
+            // The promise is void for this window, but the weight stays in its sum.
+            self.count_early(&mut tenant);
+        }
+        if !active || tenant.weight != ask.weight {
+            tenant.weight = ask.weight;
+            self.come_late(&mut tenant);
+        }
+        tenant.entered &= active;
+        tenant.life = self.life;
+        tenant.cost = ask.cost;
+        tenant.asked = now;
+        tenant
+    }
+
+    /// Nothing is promised to a tenant for the rest of the window, and its weight counts in the window's sum.
+    pub(super) fn come_late(&mut self, tenant: &mut Tenant) {
+        tenant.late_epoch = self.epoch;
+        let counted = if tenant.counted_in == self.count {
+            tenant.counted
+        } else {
+            0
+        };
+        tenant.counted_in = self.count;
+        tenant.counted = counted.max(tenant.weight);
+        self.weight += u64::from(tenant.counted - counted);
+        self.find_fair_level();
+    }
+
+    /// Notes that the window's sum has the weight of a tenant that is early and will not be.
+    pub(super) fn count_early(&self, tenant: &mut Tenant) {
+        if tenant.late_epoch != self.epoch {
+            tenant.counted = tenant.weight;
+            tenant.counted_in = self.count;
+        }
+    }
+
+    /// Finds tenants idle, those first who have been silent longest; not all at once, if there are many.
+    pub(super) fn expire(&mut self, now: u64) {
+        for _ in 0..self.expiries {
+            let Some(first) = self.first_silent(now) else {
+                return;
+            };
+            self.retire(first);
+        }
+        if self.first_silent(now).is_some() {
+            self.keep_few(now);
+        }
+    }
+
+    /// Whoever is still in the line of the active and has been silent for too long.
+    pub(super) fn first_silent(&self, now: u64) -> Option<u32> {
+        self.active
+            .first()
+            .filter(|first| self.is_silent(*first, now))
+    }
+
+    pub(super) fn is_silent(&self, place: u32, now: u64) -> bool {
+        now.saturating_sub(self.tenants[place].asked) >= self.idle_after
+    }
+
+    /// If only few are not idle, begins the trees afresh with them.
+    pub(super) fn keep_few(&mut self, now: u64) {
+        let mut few: Vec<u32> = self
+            .tenants
+            .last_to_first(&self.active)
+            .take_while(|place| !self.is_silent(*place, now))
+            .take(self.expiries + 1)
+            .collect();
+        if few.len() > self.expiries {
+            return;
+        }
+        few.iter()
+            .for_each(|place| self.tenants.leave(&mut self.active, *place));
+        self.tenants.move_all(&mut self.active, &mut self.idle);
+        self.life += 1;
+        self.waiting.clear();
+        self.served.clear();
+        few.reverse();
+        for place in few {
+            self.tenants.join(&mut self.active, place);
+            let mut tenant = self.tenants[place];
+            tenant.life = self.life;
+            tenant.entered = false;
+            self.enter(&mut tenant);
+            self.tenants[place] = tenant;
+        }
+        if self.active.first().is_none() {
+            self.nobody_is_active();
+        }
+    }
+
+    /// Moves an active tenant to the idle.
+    pub(super) fn retire(&mut self, place: u32) {
+        self.tenants.leave(&mut self.active, place);
+        self.tenants.join(&mut self.idle, place);
+        let mut tenant = self.tenants[place];
+        self.exit(&mut tenant);
+        self.count_early(&mut tenant);
+        tenant.life = 0;
+        self.tenants[place] = tenant;
+        if self.active.first().is_none() {
+            self.nobody_is_active();
+        }
+    }
+
+    /// Nothing is promised to anybody, so weights are counted afresh.
+    pub(super) fn nobody_is_active(&mut self) {
+        self.count += 1;
+        self.weight = 0;
+        self.find_fair_level();
+    }
+
+    /// Forgets a few tenants that have not asked for long and have used nothing in this window.
+    pub(super) fn forget(&mut self, now: u64) {
+        for _ in 0..FORGOTTEN {
+            let Some(place) = self.idle.first() else {
+                return;
+            };
+            let tenant = &self.tenants[place];
+            if self.used_by(tenant) > 0 || now.saturating_sub(tenant.asked) < self.keep_for {
+                return;
+            }
+            self.tenants.leave(&mut self.idle, place);
+            self.tenants.remove(place);
+        }
+    }
+}
