@@ -13,7 +13,6 @@ pub(super) fn findings(house: &House) -> Vec<String> {
     }
     match (models::load(), models::load_twins()) {
         (Ok(models), Ok(twins)) => {
-            let ids: BTreeSet<_> = models.iter().map(|model| model.id.as_str()).collect();
             let mut findings = compare(house, &models);
             let paired = twins.iter().filter_map(|twin| {
                 twin.same_as
@@ -30,12 +29,6 @@ pub(super) fn findings(house: &House) -> Vec<String> {
                 }
                 Some(_) => None,
             }));
-            findings.extend(
-                twins
-                    .iter()
-                    .filter(|twin| ids.contains(twin.id.as_str()))
-                    .map(|twin| format!("{} is the id of a model and of a twin", twin.id)),
-            );
             findings
         }
         (models, twins) => {
