@@ -1,5 +1,10 @@
 //! Nothing is allocated for a key that is known.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: to fail is what they are for"
+)]
+
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,

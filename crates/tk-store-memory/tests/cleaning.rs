@@ -1,5 +1,10 @@
 //! Keys go away by themselves, and only those that nobody misses.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: to fail is what they are for"
+)]
+
 use std::{sync::Arc, time::Duration};
 
 use tk_core::{

@@ -1,5 +1,10 @@
 //! Strategies change, and several share a store, on live state.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: to fail is what they are for"
+)]
+
 use std::{sync::Arc, time::Duration};
 
 use tk_core::{FixedWindow, Gcra, ManualClock, RateLimiter, Strategy, SyncStore, Timestamp};

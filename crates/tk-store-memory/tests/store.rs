@@ -1,5 +1,10 @@
 //! What a user relies on, on a clock that is told.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: to fail is what they are for"
+)]
+
 use std::{sync::Arc, time::Duration};
 
 use tk_core::{
