@@ -13,4 +13,5 @@ mod tier {
     mod outage;
     mod resets;
     mod telling;
+    mod unsound;
 }

@@ -1,6 +1,6 @@
 //! What a node holds: a few grants, the oldest spent first.
 
-use tk_core::{Monotonic, Tag};
+use tk_core::{Monotonic, Range, Tag};
 
 use super::LeaseRules;
 
@@ -93,7 +93,10 @@ impl Credits {
     }
 
     /// Adds what is left of a new grant; `rules` say whether it ends with its span.
-    pub(super) fn add(&mut self, rules: &LeaseRules, credit: Credit) {
+    pub(super) fn add(&mut self, rules: &LeaseRules, mut credit: Credit) {
+        // No store has more to grant, so that sums cannot overflow on one that claims to.
+        let room = Range::MAX_UNITS.saturating_sub(self.total);
+        credit.amount = credit.amount.min(room);
         if credit.amount == 0 {
             return;
         }

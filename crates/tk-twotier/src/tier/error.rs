@@ -12,6 +12,9 @@ pub enum TierError<E: Debug> {
     /// The call to the shared store ended without an answer: it panicked, or its runtime was shut down.
     #[error("the call to the shared store ended without an answer")]
     Lost,
+    /// The shared store granted less than the least that was of use, and did not deny it. Nothing was admitted on it.
+    #[error("the shared store granted less than was asked for at least, without a denial")]
+    Unsound,
     /// The limiter has been closed.
     #[error("the limiter has been closed")]
     Closed,
@@ -23,7 +26,7 @@ pub enum TierError<E: Debug> {
 impl<E: Debug> TierError<E> {
     /// Whether the shared store failed, so that the failure policy applies.
     pub(crate) const fn is_outage(&self) -> bool {
-        matches!(self, Self::L2(_) | Self::Lost)
+        matches!(self, Self::L2(_) | Self::Lost | Self::Unsound)
     }
 }
 
@@ -33,6 +36,7 @@ impl<E: Debug> Clone for TierError<E> {
         match self {
             Self::L2(error) => Self::L2(error.clone()),
             Self::Lost => Self::Lost,
+            Self::Unsound => Self::Unsound,
             Self::Closed => Self::Closed,
             Self::NoRuntime => Self::NoRuntime,
         }

@@ -232,6 +232,16 @@ fn tell<E: std::fmt::Debug>(
     })
 }
 
+/// Refuses a grant that is neither a denial nor of use: to go on with it would be to admit for nothing, or to ask without end.
+fn sound<E: std::fmt::Debug>(ask: &Ask, grant: Grant) -> Result<Grant, Error<TierError<E>>> {
+    let is_denial = grant.amount == 0 && !grant.decision.allowed;
+    if is_denial || grant.amount >= ask.at_least() {
+        Ok(grant)
+    } else {
+        Err(Error::Store(TierError::Unsound))
+    }
+}
+
 /// A lease on its way to the shared store and back.
 ///
 /// It runs on a task of its own, so that no caller who goes away takes the grant along. Dropped halfway, by
@@ -260,6 +270,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Flight<L2, C, O> {
                 .l2
                 .lease(&strategy, &key, ask.want(), ask.at_least());
             let answer = self.inner.called(lease.await);
+            let answer = answer.and_then(|grant| sound(&ask, grant));
             self.ask = self.land(ask, &answer);
         }
     }

@@ -10,7 +10,11 @@ use tokio::{runtime::Handle, task::AbortHandle, task::JoinSet};
 
 /// Tasks that end with their owner.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<JoinSet<()>>);
+pub(crate) struct Tasks {
+    set: Mutex<JoinSet<()>>,
+    /// Whose turn it is to wait: a set wakes only the last who looked at it, so that two would wait for ever.
+    turn: tokio::sync::Mutex<()>,
+}
 
 impl Tasks {
     pub(crate) fn spawn(
@@ -18,7 +22,7 @@ impl Tasks {
         runtime: &Handle,
         task: impl Future<Output = ()> + Send + 'static,
     ) -> AbortHandle {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.set.lock();
         // Those that have ended are forgotten here, so that the set stays as small as what is in flight.
         while tasks.try_join_next().is_some() {}
         tasks.spawn_on(task, runtime)
@@ -26,8 +30,9 @@ impl Tasks {
 
     /// Waits until all have ended.
     pub(crate) async fn drain(&self) {
+        let _turn = self.turn.lock().await;
         poll_fn(|context| {
-            let mut tasks = self.0.lock();
+            let mut tasks = self.set.lock();
             loop {
                 match tasks.poll_join_next(context) {
                     Poll::Ready(Some(_)) => {}
@@ -40,6 +45,6 @@ impl Tasks {
     }
 
     pub(crate) fn abort_all(&self) {
-        self.0.lock().abort_all();
+        self.set.lock().abort_all();
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Shared<S: Strategy> {
     replies: watch::Sender<bool>,
     fails: AtomicBool,
     panics: AtomicBool,
+    /// What every grant claims to be, whatever was charged.
+    claims: Mutex<Option<u64>>,
     /// How long a reply takes, and on which other clock that shows.
     latency: Mutex<Option<(Duration, Arc<ManualClock>)>>,
     pub(crate) log: Mutex<Log>,
@@ -59,6 +61,7 @@ impl<S: Strategy> L2<S> {
             replies: watch::Sender::new(true),
             fails: AtomicBool::new(false),
             panics: AtomicBool::new(false),
+            claims: Mutex::default(),
             latency: Mutex::default(),
             log: Mutex::default(),
         }))
@@ -84,6 +87,11 @@ impl<S: Strategy> L2<S> {
 
     pub(crate) fn panics(&self, panics: bool) {
         self.0.panics.store(panics, SeqCst);
+    }
+
+    /// From now on every grant claims to be of `amount`.
+    pub(crate) fn claims(&self, amount: Option<u64>) {
+        *self.0.claims.lock().expect("no test panics here") = amount;
     }
 
     /// From now on a reply takes `time`, during which `clock` goes on too.
@@ -180,8 +188,11 @@ impl<S: Strategy> Store for L2<S> {
             })
             .await;
         self.note(|log| log.in_flight -= 1);
-        let grant = answer??;
-        self.note(|log| log.granted += grant.amount);
+        let mut grant = answer??;
+        if let Some(amount) = *self.0.claims.lock().expect("no test panics here") {
+            grant.amount = amount;
+        }
+        self.note(|log| log.granted = log.granted.saturating_add(grant.amount));
         Ok(grant)
     }
 
