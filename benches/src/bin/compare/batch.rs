@@ -15,7 +15,10 @@ const BATCH: usize = 16;
 
 pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
     let mut table = Table::new("Batches", "nanoseconds per key");
-    let (hundred, most) = (NonZeroU32::MIN.saturating_add(99), NonZeroU32::MIN.saturating_add(99_999_999));
+    let (hundred, most) = (
+        NonZeroU32::MIN.saturating_add(99),
+        NonZeroU32::MIN.saturating_add(99_999_999),
+    );
     let strategy = Gcra::per_hour(hundred.get().into())?.burst(most.get().into())?;
     let quota = Quota::per_hour(hundred).allow_burst(most);
     let ours = RateLimiter::new(strategy, MemoryStore::new());
