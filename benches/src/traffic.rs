@@ -4,6 +4,7 @@ use crate::Random;
 
 /// How keys are spread over requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Spread {
     /// All requests have one key.
     One,

@@ -1,7 +1,6 @@
 //! A fleet of several processes shares one limit through a real Redis.
 
 #![cfg(all(feature = "memory", feature = "twotier", feature = "redis"))]
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
 use std::{env, process::Command};
 

@@ -125,6 +125,7 @@ fn returns(catalog: &mut Catalog) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list, one row after the other")]
 fn broken(catalog: &mut Catalog) {
     let heedless = |system: Returning| Returning {
         store: Store {
@@ -201,6 +202,7 @@ fn broken(catalog: &mut Catalog) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list, one row after the other")]
 fn amnesia(catalog: &mut Catalog) {
     let forgetful = |system: Returning, restarts| Returning { restarts, ..system };
     let since = |system: Returning| Returning {

@@ -61,6 +61,7 @@ fn about(name: &str, system: &Skewed, claim: &str) -> About {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list, one row after the other")]
 fn holds(catalog: &mut Catalog) {
     // SPEC: SkewedLeasing!NeverOverAdmits, SkewedLeasing!OvershootWithinCarry
     let long = Skewed {
