@@ -79,7 +79,8 @@ impl<W, C: Clock> WeightedFairEscrow<W, C> {
     ///
     /// `limit` and `remaining` of the decision describe the tenant's own share: what is promised to it while the others who were
     /// active in this window are, and what of that it has not used. It may be admitted beyond. The retry time of a denial is a lower bound:
-    /// before it, nothing can have changed for the better, and whoever asks again at that time has not become idle.
+    /// before it nothing changes for the better by the passing of time alone (another tenant's request may free units
+    /// sooner), and whoever asks again at that time has not become idle.
     ///
     /// # Errors
     ///
