@@ -30,21 +30,3 @@ fn quiet(args: &Args) -> u64 {
     let batches = args.limit / (args.nodes * args.batch);
     (batches / 2) * args.batch + 1
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-
-    #[test]
-    fn each_node_enters_the_flood_with_nearly_a_batch() {
-        let args = Args::parse_from(["fleet", "--nodes", "8", "--limit", "2000", "--batch", "20"]);
-        let first = schedule(&args)
-            .take_while(|at| *at < args.window_micros())
-            .count() as u64;
-        assert_eq!(first % 20, 1);
-        assert!(args.nodes * first.next_multiple_of(20) <= args.limit);
-        assert!(schedule(&args).is_sorted());
-    }
-}

@@ -122,22 +122,3 @@ fn read(value: &Value) -> Option<Seen> {
             .collect::<Option<_>>()?,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_child_writes_is_read() {
-        let seen = Seen {
-            requests: 3,
-            l2_calls: 2,
-            stranded: 1,
-            admitted: [(1_000, 2), (2_000, 1)].into(),
-            times: vec![Duration::from_nanos(7)],
-        };
-        let again = read(&write(&seen)).map(|again| format!("{again:?}"));
-        assert_eq!(again, Some(format!("{seen:?}")));
-        assert!(read(&json!({"requests": 3})).is_none());
-    }
-}

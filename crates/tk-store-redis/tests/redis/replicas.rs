@@ -6,7 +6,7 @@ use tk_core::{Error, FixedWindow, Store};
 use tk_store_redis::{Applied, ErrorKind, RedisStore};
 use tk_testkit::{
     conformance::block_on,
-    servers::{Fault, Proxy, RedisServer},
+    servers::{Answer, Fault, Proxy, RedisServer},
 };
 
 /// Long enough that nothing replenishes while a test runs.
@@ -24,6 +24,15 @@ fn store(url: &str) -> RedisStore<FixedWindow> {
         .unwrap()
 }
 
+/// Returns once the replica has all that was written so far.
+///
+/// `WAIT` waits for the writes of its own connection only, so this one writes too, behind the others in the stream.
+fn replicate(primary: &RedisServer) {
+    let mut wire = primary.wire();
+    wire.ask(&["SET", "marker", "1", "EX", "3600"]).unwrap();
+    assert_eq!(wire.ask(&["WAIT", "1", "5000"]).unwrap(), Answer::Number(1));
+}
+
 /// As behind a name that is given the new primary's address: the old primary has become a replica, and refuses writes.
 #[test]
 fn a_demoted_primary_is_left_within_the_call_that_finds_it_out() {
@@ -33,7 +42,7 @@ fn a_demoted_primary_is_left_within_the_call_that_finds_it_out() {
     block_on(async {
         let store = store(&name.url());
         assert!(store.check(&limit(), "key", 7).await.unwrap().allowed);
-        primary.ask(&["WAIT", "1", "2000"]);
+        replicate(&primary);
         replica.ask(&["REPLICAOF", "NO", "ONE"]);
         name.lead_to(replica.port());
         primary.ask(&["REPLICAOF", "127.0.0.1", &replica.port().to_string()]);
@@ -72,7 +81,7 @@ fn a_promoted_replica_admits_at_most_what_it_missed() {
             assert!(before.check(&limit(), "key", 1).await.unwrap().allowed);
         }
         let lent = before.lease(&limit(), "key", 2, 1).await.unwrap();
-        primary.ask(&["WAIT", "1", "2000"]);
+        replicate(&primary);
         stream.set(Fault::LosesReplies);
         let missed = 5;
         for _ in 0..missed {
