@@ -131,6 +131,8 @@ impl<St: SyncStore> RateLimiter<St> {
 
     /// What a check of cost 1 would say, with remaining and reset time of the untouched state. Writes nothing.
     ///
+    /// After a change of rate or window its times are estimates until the key is next checked, which converts what it has used.
+    ///
     /// # Errors
     ///
     /// An empty key, or the store's own error.

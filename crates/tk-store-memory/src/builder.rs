@@ -48,6 +48,9 @@ impl<S> Builder<S> {
 
 impl<S, C> Builder<S, C> {
     /// The most keys to hold at once; without it there is no bound.
+    ///
+    /// A newcomer to a full store has at most 128 slots examined for a key that is as good as new, so that no call pays for the whole
+    /// table: a large store may refuse it though such a key is left somewhere.
     pub const fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = Some(max_keys);
         self
