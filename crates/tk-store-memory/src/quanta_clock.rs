@@ -22,7 +22,7 @@ use tk_core::{Clock, Monotonic, SystemClock, Timestamp};
 /// [`SystemClock`], read at half the cost: the processor's time stamp counter bridges a millisecond at a time.
 ///
 /// It is never ahead of the system's clock, and behind by about four microseconds at most. The counter is read by way of
-/// [`quanta`](https://docs.rs/quanta), which falls back on the system's clock where the processor's counter does not run
+/// the crate `quanta`, which falls back on the system's clock where the processor's counter does not run
 /// evenly; the first call in a process measures the counter's rate, which takes up to 0.2 seconds. That the counters of all
 /// processors agree is taken for granted where the processor says so: if they did not, time could step
 /// back by their difference when a thread moves.

@@ -31,7 +31,7 @@ use crate::{StoreError, key::Space};
 /// States of any strategy, a user's own too, in Redis or Valkey.
 ///
 /// For the strategies of `tk-core` a [`RedisStore`](crate::RedisStore) does the same in half the round trips. This store keeps a state as a whole, in
-/// the compact binary form of [`postcard`](https://docs.rs/postcard), so it is for states of up to some kilobytes, and each check rewrites
+/// the compact binary form of the crate `postcard`, so it is for states of up to some kilobytes, and each check rewrites
 /// the state. A change of the *type* of a state needs another name: an old state that cannot be read is an
 /// [error](crate::ErrorKind::BadState), one that happens to be readable is not.
 ///
@@ -47,7 +47,10 @@ use crate::{StoreError, key::Space};
 /// # impl Strategy for OncePerDay {
 /// #     type State = Option<u64>;
 /// #     fn capacity(&self) -> u64 { 1 }
-/// #     fn decide(&self, state: &mut Self::State, now: Timestamp, cost: u64) -> Decision { unimplemented!() }
+/// #     fn decide(&self, state: &mut Self::State, now: Timestamp, _cost: u64) -> Decision {
+/// #         let allowed = state.replace(now.as_micros()).is_none();
+/// #         Decision { allowed, limit: 1, remaining: 0, reset_at: now, retry_after: Default::default() }
+/// #     }
 /// # }
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = TransactionStore::builder("api", "once-per-day").url("redis://127.0.0.1").build()?;

@@ -18,7 +18,7 @@
 //! failure if any window exceeds the bound of its mode.
 
 mod args;
-#[path = "../shared/chart.rs"]
+#[path = "../common/chart.rs"]
 mod chart;
 mod clock;
 mod fleet;

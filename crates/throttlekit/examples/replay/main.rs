@@ -8,7 +8,7 @@
 //! ```
 
 mod args;
-#[path = "../shared/chart.rs"]
+#[path = "../common/chart.rs"]
 mod chart;
 mod input;
 mod key;

@@ -9,7 +9,7 @@
 //!
 //! Ends with failure if the limit was exceeded, or if the fair split served less than 99 % of what the ideal would.
 
-#[path = "../shared/chart.rs"]
+#[path = "../common/chart.rs"]
 mod chart;
 mod day;
 mod report;
