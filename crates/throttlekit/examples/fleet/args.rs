@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum as _};
+
+use crate::mode::Compared;
 
 /// N nodes share one limit, in each mode in turn: what holds, and what does it cost?
 #[derive(Debug, Parser)]
@@ -26,6 +28,12 @@ pub(crate) struct Args {
     /// How long each mode runs, rounded up to whole windows, at least two.
     #[arg(long, default_value_t = 6)]
     pub(crate) seconds: u64,
+    /// Only these modes; all by default.
+    #[arg(long, value_name = "MODE", value_delimiter = ',')]
+    pub(crate) modes: Vec<Compared>,
+    /// Denies while the shared store does not answer, instead of ending the run: for those who stop it meanwhile.
+    #[arg(long)]
+    pub(crate) survive: bool,
     /// Shares the limit through this Redis, in child processes; it must run on this machine, whose clock the windows are counted by.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
@@ -34,6 +42,10 @@ pub(crate) struct Args {
     #[cfg(feature = "redis")]
     #[arg(long, requires = "redis", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) processes: u64,
+    /// How long a call to Redis may take; a busy machine is no outage.
+    #[cfg(feature = "redis")]
+    #[arg(long, requires = "redis", default_value = "5s", value_parser = positive)]
+    pub(crate) deadline: Duration,
     /// What a child is told: its number, the mode's, when the first window starts, and the run's.
     #[cfg(feature = "redis")]
     #[arg(long, hide = true, num_args = 4)]
@@ -55,6 +67,14 @@ impl Args {
         u64::try_from(windows)
             .unwrap_or(u64::MAX)
             .next_multiple_of(2)
+    }
+
+    /// The modes to live through, in their order.
+    pub(crate) fn modes(&self) -> Vec<Compared> {
+        let modes = Compared::value_variants().iter().copied();
+        modes
+            .filter(|mode| self.modes.is_empty() || self.modes.contains(mode))
+            .collect()
     }
 
     pub(crate) fn window_micros(&self) -> u64 {

@@ -4,7 +4,8 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use indicatif::ProgressBar;
 use throttlekit::{
-    Clock, ConfigError, FixedWindow, MemoryStore, Store, SystemClock, twotier::TwoTier,
+    Clock, ConfigError, FixedWindow, MemoryStore, Store, SystemClock,
+    twotier::{FailurePolicy, TwoTier},
 };
 use tokio::task::JoinSet;
 
@@ -75,8 +76,14 @@ pub(crate) fn node<L2: Store<Strategy = FixedWindow>>(
     let strategy = FixedWindow::new(args.limit, args.window)?;
     let (charged, window) = (Charged::default(), args.window_micros());
     let store = NodeStore::new(shared, charged.clone(), window);
+    let on_failure = if args.survive {
+        FailurePolicy::deny()
+    } else {
+        FailurePolicy::Error
+    };
     let limiter = TwoTier::builder(strategy, store)
         .mode(mode.mode(args))
+        .on_failure(on_failure)
         .clock(NodeClock::new(args, number, charged.clone()))
         .build()?;
     Ok(Node {

@@ -14,6 +14,8 @@
 //! cargo run --release --example fleet --features twotier,redis -- --redis redis://127.0.0.1 --processes 4 --skew 5s
 //! ```
 //!
+//! `--survive` lets one stop that Redis meanwhile, or kill it, or have a replica take its place.
+//!
 //! Units are counted in windows of the shared store's clock, at the instant when they are charged. Ends with
 //! failure if any window exceeds the bound of its mode.
 
@@ -35,12 +37,7 @@ use std::{error::Error, process::ExitCode};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{
-    args::Args,
-    fleet::Fleet,
-    mode::{Compared, MODES},
-    report::Report,
-};
+use crate::{args::Args, fleet::Fleet, mode::Compared, report::Report};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -63,9 +60,10 @@ async fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     if let Some(part) = &args.part {
         return processes::child(args, part).await.map(|()| true);
     }
-    let bar = bar(MODES.len() as u64 * args.windows());
+    let modes = args.modes();
+    let bar = bar(modes.len() as u64 * args.windows());
     let mut reports = Vec::new();
-    for mode in MODES {
+    for mode in modes {
         bar.set_message(mode.name());
         reports.push(live(args, mode, &bar).await?);
     }

@@ -1,24 +1,18 @@
 //! The modes, and what each promises.
 
+use clap::ValueEnum;
 use throttlekit::twotier::{DenyCache, Lease, Mode};
 
 use crate::args::Args;
 
 /// A mode of the comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compared {
     Strict,
     CachedDeny,
     CarriedOver,
     Coupled,
 }
-
-pub(crate) const MODES: [Compared; 4] = [
-    Compared::Strict,
-    Compared::CachedDeny,
-    Compared::CarriedOver,
-    Compared::Coupled,
-];
 
 impl Compared {
     pub(crate) const fn name(self) -> &'static str {

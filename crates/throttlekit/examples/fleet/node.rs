@@ -32,6 +32,8 @@ pub(crate) struct Seen {
     pub(crate) times: Vec<Duration>,
     pub(crate) l2_calls: u64,
     pub(crate) stranded: u64,
+    /// Requests denied since the shared store did not answer.
+    pub(crate) unanswered: u64,
 }
 
 /// A node's error can leave its task.
@@ -57,6 +59,7 @@ impl<L2: Store> Node<L2> {
         let _ = self.limiter.close().await;
         let stats = self.limiter.stats();
         (seen.l2_calls, seen.stranded) = (stats.l2_calls, stats.stranded);
+        seen.unanswered = stats.denied_by_policy;
         Ok(seen)
     }
 

@@ -20,7 +20,7 @@ use crate::{
     args::Args,
     fleet::{follow, next_edge, node},
     load::schedule,
-    mode::{Compared, MODES},
+    mode::Compared,
     node::Seen,
     report::Report,
 };
@@ -28,8 +28,8 @@ use crate::{
 /// Time for all children to start.
 const START_UP: Duration = Duration::from_secs(1);
 
-/// A busy machine is no outage.
-const DEADLINE: Duration = Duration::from_secs(5);
+/// How long a server that is back may go unnoticed, at most.
+const PROBE: Duration = Duration::from_secs(1);
 
 /// Lives through a mode in children.
 pub(crate) async fn live(
@@ -38,7 +38,8 @@ pub(crate) async fn live(
     bar: &ProgressBar,
 ) -> Result<Report, Box<dyn Error>> {
     let start = next_edge(args, START_UP);
-    let number = MODES.iter().position(|other| *other == mode).unwrap_or(0);
+    let modes = args.modes();
+    let number = modes.iter().position(|other| *other == mode).unwrap_or(0);
     let mut children = Vec::new();
     for child in 0..args.processes {
         let part = [child, number as u64, start, u64::from(process::id())];
@@ -68,12 +69,14 @@ pub(crate) async fn child(args: &Args, part: &[u64]) -> Result<(), Box<dyn Error
     let (&[child, mode, start, run], Some(url)) = (part, &args.redis) else {
         return Err("`--part` and `--redis` belong together".into());
     };
-    let mode = *MODES.get(mode as usize).ok_or("there is no such mode")?;
+    let modes = args.modes();
+    let mode = *modes.get(mode as usize).ok_or("there is no such mode")?;
     // No run meets the counters of another.
     let policy = format!("fleet {run} {}", mode.name());
     let store: RedisStore<FixedWindow> = RedisStore::builder(&policy)
         .url(url)
-        .deadline(DEADLINE)
+        .deadline(args.deadline)
+        .breaker(5, args.deadline.min(PROBE))
         .build()?;
     let mut tasks = JoinSet::new();
     for number in (0..args.nodes).filter(|number| number % args.processes == child) {
@@ -87,6 +90,7 @@ pub(crate) async fn child(args: &Args, part: &[u64]) -> Result<(), Box<dyn Error
         all.requests += seen.requests;
         all.l2_calls += seen.l2_calls;
         all.stranded += seen.stranded;
+        all.unanswered += seen.unanswered;
         all.times.extend(seen.times);
         for (window, units) in seen.admitted {
             *all.admitted.entry(window).or_default() += units;
@@ -102,6 +106,7 @@ fn write(seen: &Seen) -> Value {
         "requests": seen.requests,
         "l2_calls": seen.l2_calls,
         "stranded": seen.stranded,
+        "unanswered": seen.unanswered,
         "admitted": seen.admitted.iter().collect::<Vec<_>>(),
         "nanos": nanos.collect::<Vec<_>>(),
     })
@@ -114,6 +119,7 @@ fn read(value: &Value) -> Option<Seen> {
         requests: value["requests"].as_u64()?,
         l2_calls: value["l2_calls"].as_u64()?,
         stranded: value["stranded"].as_u64()?,
+        unanswered: value["unanswered"].as_u64()?,
         admitted: admitted
             .map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64()?)))
             .collect::<Option<_>>()?,

@@ -25,6 +25,7 @@ pub(crate) struct Report {
     requests: u64,
     l2_calls: u64,
     stranded: u64,
+    unanswered: u64,
     times: Vec<Duration>,
 }
 
@@ -40,6 +41,7 @@ impl Report {
             requests: 0,
             l2_calls: 0,
             stranded: 0,
+            unanswered: 0,
             times: Vec::new(),
         }
     }
@@ -48,6 +50,7 @@ impl Report {
         self.requests += seen.requests;
         self.l2_calls += seen.l2_calls;
         self.stranded += seen.stranded;
+        self.unanswered += seen.unanswered;
         self.times.extend(seen.times);
         for (window, units) in seen.admitted {
             *self.admitted.entry(window).or_default() += units;
@@ -87,6 +90,7 @@ impl Report {
         json!({
             "mode": self.mode.name(),
             "requests": self.requests,
+            "window_starts": self.admitted.keys().collect::<Vec<_>>(),
             "admitted_per_window": self.admitted.values().collect::<Vec<_>>(),
             "max": self.most(),
             "mean_of_floods": self.mean_of_floods(),
@@ -95,6 +99,7 @@ impl Report {
             "holds": self.holds(),
             "l2_calls": self.l2_calls,
             "stranded": self.stranded,
+            "unanswered": self.unanswered,
             "p50_us": self.percentile(50),
             "p99_us": self.percentile(99),
         })
