@@ -2,7 +2,7 @@
 //!
 //! Each call that waits for a dead server costs its caller the whole deadline. So after a few failures in a row the breaker
 //! opens: calls are refused at once, but for one per interval, the probe, which is let through. The first answer of any
-//! kind closes it. Time is an argument.
+//! kind closes it. A new connection is no answer yet, but reason enough for a probe at once. Time is an argument.
 
 use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -67,6 +67,18 @@ impl Breaker {
         }
     }
 
+    /// There is reason to believe that the server is back: the next call is a probe.
+    pub(crate) fn hurry(&self, now: Monotonic) {
+        let due = self.next_probe.load(Relaxed);
+        if due != 0 {
+            // Whoever was faster has closed it, or is a probe by itself.
+            let next = now.as_micros().saturating_add(1).min(due);
+            let _ = self
+                .next_probe
+                .compare_exchange(due, next, Relaxed, Relaxed);
+        }
+    }
+
     fn after(&self, now: Monotonic) -> u64 {
         now.as_micros()
             .saturating_add(self.interval)
@@ -109,6 +121,22 @@ mod tests {
             assert!(!breaker.admits(at(second * 1_000)), "a second one");
             breaker.failed(at(second * 1_000 + 100));
         }
+    }
+
+    #[test]
+    fn a_new_connection_is_probed_at_once_and_once() {
+        let breaker = Breaker::new(1, SECOND);
+        breaker.hurry(at(0));
+        assert!(breaker.admits(at(0)), "a closed one stays closed");
+        breaker.failed(at(1));
+        breaker.hurry(at(100));
+        assert!(breaker.admits(at(100)));
+        assert!(
+            !breaker.admits(at(1_099)),
+            "no second probe within the interval"
+        );
+        breaker.hurry(at(2_000));
+        assert!(breaker.admits(at(2_000)), "not later than without");
     }
 
     #[test]

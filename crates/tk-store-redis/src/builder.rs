@@ -172,6 +172,7 @@ impl<S: Scripted> Builder<S> {
             }
         };
         let link = Arc::new(Link::new(clients, self.bounds));
+        link.heed_connections();
         if own {
             link.supervise();
         }
@@ -217,7 +218,7 @@ fn clients(
 ) -> Result<Vec<Client>, BuildError> {
     // Without this a server that is down at the start would end the client.
     config.fail_fast = false;
-    let mut policy = ReconnectPolicy::new_linear(0, 250, 20);
+    let mut policy = ReconnectPolicy::new_linear(0, longest_pause(bounds), 20);
     policy.set_jitter(20);
     let mut builder = FredBuilder::from_config(config);
     builder
@@ -226,4 +227,10 @@ fn clients(
     (0..connections)
         .map(|_| builder.build().map_err(|error| unusable(&error)))
         .collect()
+}
+
+/// The longest pause between attempts to connect, in milliseconds: a server that is back is found within the probe interval.
+fn longest_pause(bounds: Bounds) -> u32 {
+    let quarter = (bounds.probe_interval / 4).as_millis();
+    u32::try_from(quarter).unwrap_or(u32::MAX).clamp(20, 250)
 }

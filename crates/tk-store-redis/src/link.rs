@@ -24,7 +24,7 @@ mod supervise;
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -102,7 +102,7 @@ pub(crate) struct Link {
     clients: Box<[Client]>,
     turn: AtomicUsize,
     bounds: Bounds,
-    breaker: Breaker,
+    breaker: Arc<Breaker>,
     in_flight: AtomicUsize,
     clock: SystemClock,
     trouble: Trouble,
@@ -128,7 +128,7 @@ impl Link {
             clients: clients.into_boxed_slice(),
             turn: AtomicUsize::new(0),
             bounds,
-            breaker: Breaker::new(bounds.failures, bounds.probe_interval),
+            breaker: Arc::new(Breaker::new(bounds.failures, bounds.probe_interval)),
             in_flight: AtomicUsize::new(0),
             clock: SystemClock,
             trouble: Trouble::default(),
@@ -140,14 +140,17 @@ impl Link {
 
     /// Connects, and stays connected for as long as the link lives.
     pub(crate) fn supervise(&self) {
-        let supervisors = self
-            .clients
-            .iter()
-            .map(|client| Supervisor::connect(client.clone(), self.trouble.clone()));
-        self.supervisors
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(supervisors);
+        for client in &self.clients {
+            let trouble = self.trouble.clone();
+            self.beside(Supervisor::connect(client.clone(), trouble));
+        }
+    }
+
+    /// Lets the breaker know of new connections.
+    pub(crate) fn heed_connections(&self) {
+        for client in &self.clients {
+            self.beside(Supervisor::heed(client, self.breaker.clone()));
+        }
     }
 
     /// Runs a task beside the link that ends with it.

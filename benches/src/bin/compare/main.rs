@@ -15,6 +15,7 @@ mod counting;
 mod fair;
 mod keyed;
 mod memory;
+mod outage;
 mod pauses;
 mod redis;
 mod section;

@@ -24,6 +24,8 @@ pub(crate) enum Section {
     TwoTier,
     /// Checks over a Redis server, which it starts.
     Redis,
+    /// What an outage of Redis costs, and how soon it is over.
+    Outage,
     /// Fair shares at the median.
     Fair,
     /// The longest check of fair shares.
@@ -55,6 +57,7 @@ impl Section {
             Self::Pauses => report.tables.push(crate::pauses::run(settings)?),
             Self::TwoTier => crate::two_tier::run(settings, harness, report)?,
             Self::Redis => report.tables.extend(crate::redis::run(settings)?),
+            Self::Outage => report.tables.extend(crate::outage::run(settings)?),
             Self::Fair => report.tables.push(crate::fair::run(settings)?),
             Self::FairPauses => report.tables.push(crate::fair::run_pauses(settings)?),
         }

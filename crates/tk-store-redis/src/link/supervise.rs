@@ -9,7 +9,10 @@ use fred::{
     clients::Client,
     interfaces::{ClientLike, EventInterface},
 };
+use tk_core::{Clock, SystemClock};
 use tokio::{sync::broadcast::error::RecvError, task::JoinHandle, time::sleep};
+
+use crate::breaker::Breaker;
 
 /// How long to wait before connecting again after fred has given up.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -56,6 +59,16 @@ impl Supervisor {
                     trouble.is(&error);
                 }
                 sleep(PAUSE).await;
+            }
+        })
+    }
+
+    /// Lets the breaker know of new connections, so that a server that is back need not wait for the next probe.
+    pub(crate) fn heed(client: &Client, breaker: Arc<Breaker>) -> Self {
+        let mut connected = client.reconnect_rx();
+        Self::spawn(async move {
+            while !matches!(connected.recv().await, Err(RecvError::Closed)) {
+                breaker.hurry(SystemClock.monotonic());
             }
         })
     }

@@ -128,6 +128,26 @@ fn five_crashes_in_a_row_are_recovered_from() {
     });
 }
 
+/// The next probe would come in an hour, so it is the new connection that has a call sent.
+#[test]
+fn a_server_that_is_back_is_found_before_the_next_probe_five_times_in_a_row() {
+    let mut server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server.url())
+            .breaker(3, Duration::from_secs(3_600))
+            .build()
+            .unwrap();
+        for round in 0..5 {
+            checks_until_answered(&store).await;
+            server.kill();
+            checks_until_open(&store).await;
+            server.run();
+            checks_until_answered(&store).await;
+            assert!(check(&store).await.is_ok(), "round {round}");
+        }
+    });
+}
+
 #[test]
 fn grants_from_before_an_empty_restart_are_not_taken_back() {
     let mut server = RedisServer::start();

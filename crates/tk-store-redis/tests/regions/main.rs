@@ -4,4 +4,6 @@
 
 mod crowds;
 mod equality;
+mod fleet;
+mod shares;
 mod support;

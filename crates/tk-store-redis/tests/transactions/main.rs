@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
+mod clusters;
 mod conformance;
 mod crowds;
 mod failures;
+mod lost_replies;
 mod support;

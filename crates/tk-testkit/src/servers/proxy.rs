@@ -4,7 +4,7 @@ use std::{
     io::{Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::SeqCst},
     },
     thread,
@@ -43,6 +43,8 @@ pub struct Proxy {
 struct Shared {
     target: AtomicU16,
     fault: AtomicU8,
+    /// The fault that begins with a request that holds a word.
+    planned: Mutex<Option<(&'static str, Fault)>>,
     /// Microseconds by which every reply is late.
     delay: AtomicU64,
     /// How often a reply vanished.
@@ -79,6 +81,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             target: AtomicU16::new(target),
             fault: AtomicU8::new(Fault::None as u8),
+            planned: Mutex::new(None),
             delay: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             ended: AtomicBool::new(false),
@@ -91,6 +94,11 @@ impl Proxy {
     /// From now on the network does this.
     pub fn set(&self, fault: Fault) {
         self.shared.fault.store(fault as u8, SeqCst);
+    }
+
+    /// From the next request on that holds this word, the network does this: `EXEC`, to lose the outcome of a transaction.
+    pub fn set_from(&self, word: &'static str, fault: Fault) {
+        *self.shared.planned() = Some((word, fault));
     }
 
     /// From now on each reply is late by `delay`.
@@ -166,6 +174,9 @@ impl Shared {
                 Err(error) if is_timeout(&error) => continue,
                 Err(_) => break,
             };
+            if let Way::Requests = way {
+                self.look_out(&buffer[..length]);
+            }
             match self.fate(way) {
                 _ if dead.load(SeqCst) => {}
                 Fate::Arrives if to.write_all(&buffer[..length]).is_ok() => {}
@@ -175,6 +186,25 @@ impl Shared {
         }
         let _ = from.shutdown(Shutdown::Both);
         let _ = to.shutdown(Shutdown::Both);
+    }
+
+    fn planned(&self) -> MutexGuard<'_, Option<(&'static str, Fault)>> {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the fault that is planned for a request, before that is carried on.
+    fn look_out(&self, request: &[u8]) {
+        let mut planned = self.planned();
+        let Some((word, fault)) = *planned else {
+            return;
+        };
+        if request
+            .windows(word.len())
+            .any(|part| part == word.as_bytes())
+        {
+            *planned = None;
+            self.fault.store(fault as u8, SeqCst);
+        }
     }
 
     fn fate(&self, way: Way) -> Fate {
