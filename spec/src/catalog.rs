@@ -4,6 +4,7 @@
 
 mod apart;
 mod atomic;
+mod federated;
 mod pool;
 mod returning;
 mod skewed;
@@ -90,7 +91,7 @@ impl Row {
         let mut record = json!({
             "id": self.id, "model": self.model, "constants": self.constants, "claim": self.claim,
             "kind": self.kind.to_string(), "expect": if self.must_hold() { "holds" } else { "violated" },
-            "states": found.states, "max": self.measured(found),
+            "states": found.states, "max": self.measured(found), "trace": found.counterexample(),
             "tier": if self.is_deep { "deep" } else { "ci" },
         });
         if self.is_same {
@@ -122,6 +123,7 @@ pub fn rows() -> Vec<Row> {
     apart::add(&mut catalog);
     returning::add(&mut catalog);
     skewed::add(&mut catalog);
+    federated::add(&mut catalog);
     pool::add(&mut catalog);
     catalog.rows
 }

@@ -87,6 +87,14 @@ pub struct Found {
     pub trace: Vec<String>,
 }
 
+impl Found {
+    /// States in the counterexample, the first one counted, if there is one.
+    #[must_use]
+    pub fn counterexample(&self) -> Option<usize> {
+        self.violation.as_ref().map(|_| self.trace.len() + 1)
+    }
+}
+
 /// Goes through all states that can be reached, until the answer is no.
 pub fn search<S: System>(system: &S, question: Question) -> Found {
     let mut search = Search::new(system, question);

@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod atomic;
+pub mod federated;
 pub mod pool;
 pub mod returning;
 pub mod skewed;

@@ -65,6 +65,9 @@ pub(crate) struct RecordedTwin {
     pub(crate) states: u64,
     /// The highest value of what the claim bounds.
     pub(crate) max: Option<u64>,
+    /// How many states the counterexample has, if there must be one.
+    #[serde(default)]
+    pub(crate) trace: Option<u64>,
     pub(crate) tier: Tier,
     /// The TLC row that explores the same system, if one does: the counts must be equal.
     #[serde(default)]

@@ -117,15 +117,16 @@ fn surprise(row: &Row, recorded: Option<&RecordedTwin>) -> Option<String> {
             row.states, recorded.states
         ));
     }
-    if row.max != recorded.max {
-        let shown = |max: Option<u64>| max.map_or_else(|| "none".to_owned(), |max| max.to_string());
-        return Some(format!(
-            "highest {}, recorded {}",
-            shown(row.max),
-            shown(recorded.max)
-        ));
-    }
-    None
+    differs("highest", row.max, recorded.max).or_else(|| {
+        let length = (row.outcome == Expect::Violated).then_some(row.trace.len() as u64);
+        differs("states in the counterexample:", length, recorded.trace)
+    })
+}
+
+fn differs(what: &str, found: Option<u64>, recorded: Option<u64>) -> Option<String> {
+    let shown =
+        |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    (found != recorded).then(|| format!("{what} {}, recorded {}", shown(found), shown(recorded)))
 }
 
 /// Rows that were recorded and did not come.
@@ -189,6 +190,25 @@ mod tests {
         let surprise = surprise_of(&[("states", 12.into())]);
         assert_eq!(surprise.as_deref(), Some("12 states, recorded are 11"));
         assert!(surprise_of(&[("max", 6.into())]).is_some());
+    }
+
+    #[test]
+    fn a_counterexample_of_another_length_is_caught() {
+        let mut recorded = recorded();
+        recorded[0].expect = Expect::Violated;
+        recorded[0].trace = Some(2);
+        let row = |trace: &[&str]| {
+            let row = serde_json::json!({"id": "coupled", "model": "Coupled", "constants": {"N": 2},
+                "claim": "limit", "expect": "violated", "outcome": "violated", "states": 11, "max": 5,
+                "seconds": 0.1, "trace": trace});
+            judge(&row.to_string(), &recorded).surprise
+        };
+        assert_eq!(row(&["spend", "violated"]), None);
+        let surprise = row(&["lease", "spend", "violated"]);
+        assert_eq!(
+            surprise.as_deref(),
+            Some("states in the counterexample: 3, recorded 2")
+        );
     }
 
     #[test]
