@@ -6,9 +6,13 @@
 mod cluster;
 mod proxy;
 mod redis;
+mod sentinel;
+mod tls;
 mod wire;
 
 pub use cluster::RedisCluster;
 pub use proxy::{Fault, Proxy};
 pub use redis::{RedisServer, free_port};
+pub use sentinel::RedisSentinel;
+pub use tls::Certificates;
 pub use wire::{Answer, Wire};

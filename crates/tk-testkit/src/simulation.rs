@@ -33,13 +33,20 @@ pub use counts::Counts;
 pub use plan::{Mode, Plan, Rule, Scenario};
 pub use trace::Violation;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use tk_core::{
-    ConfigError, FixedWindow, Gcra, SlidingWindow, SlidingWindowLog, Strategy, TokenBucket,
+    FixedWindow, Gcra, ManualClock, SlidingWindow, SlidingWindowLog, Strategy, Timestamp,
+    TokenBucket,
 };
+use tokio::runtime::Runtime;
 
-use self::{fleet::Fleet, trace::Trace};
+use self::{
+    fleet::Fleet,
+    store::{Real, Simulated},
+    trace::Trace,
+};
+use crate::conformance::{Harness, HarnessForAll};
 
 /// Lives through the run of `seed`.
 ///
@@ -68,27 +75,80 @@ pub fn run_all(seeds: Range<u64>, scenario: &Scenario) -> Result<Counts, Box<Vio
     Ok(total)
 }
 
-fn live(plan: &Plan, trace: Trace) -> Result<Counts, Box<Violation>> {
-    let lived = match plan.rule {
-        Rule::FixedWindow => with(FixedWindow::new(plan.limit, plan.window()), plan, trace),
-        Rule::SlidingWindow => with(SlidingWindow::new(plan.limit, plan.window()), plan, trace),
-        Rule::SlidingWindowLog => with(
-            SlidingWindowLog::new(plan.limit, plan.window()),
-            plan,
-            trace,
-        ),
-        Rule::Gcra => with(Gcra::new(plan.limit, plan.window()), plan, trace),
-        Rule::TokenBucket => with(
-            TokenBucket::new(plan.limit, plan.limit, plan.window()),
-            plan,
-            trace,
-        ),
+/// Lives through the run of `seed` with the key in a real store, which reads the clock of the run.
+///
+/// It does what [`run`] does, to the last unit, if the store does what the strategies say. A call is waited for, whatever time it takes.
+///
+/// # Errors
+///
+/// The bound that was broken, or the call that failed, with the story of the run.
+///
+/// # Panics
+///
+/// If no runtime can be started, as within another one.
+pub fn run_over<H: HarnessForAll>(
+    seed: u64,
+    scenario: &Scenario,
+    harness: &H,
+) -> Result<Counts, Box<Violation>> {
+    let plan = Plan::draw(seed, scenario);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => panic!("cannot start a runtime: {error}"),
     };
-    lived.unwrap_or_else(|error| Err(Violation::of_plan(plan, &error)))
+    live_over(&plan, harness, &runtime)
 }
 
-type Lived = Result<Result<Counts, Box<Violation>>, ConfigError>;
+/// What is to be done under the rule of a plan, with that as `$strategy`.
+macro_rules! by_rule {
+    ($plan:ident, $strategy:ident => $lived:expr) => {{
+        let (limit, window) = ($plan.limit, $plan.window());
+        let lived = match $plan.rule {
+            Rule::FixedWindow => FixedWindow::new(limit, window).and_then(|$strategy| $lived),
+            Rule::SlidingWindow => SlidingWindow::new(limit, window).and_then(|$strategy| $lived),
+            Rule::SlidingWindowLog => {
+                SlidingWindowLog::new(limit, window).and_then(|$strategy| $lived)
+            }
+            Rule::Gcra => Gcra::new(limit, window).and_then(|$strategy| $lived),
+            Rule::TokenBucket => {
+                TokenBucket::new(limit, limit, window).and_then(|$strategy| $lived)
+            }
+        };
+        lived.unwrap_or_else(|error| Err(Violation::of_plan($plan, &error)))
+    }};
+}
 
-fn with<S: Strategy>(strategy: Result<S, ConfigError>, plan: &Plan, trace: Trace) -> Lived {
-    Ok(Fleet::new(plan, strategy?, trace)?.live())
+fn live(plan: &Plan, trace: Trace) -> Result<Counts, Box<Violation>> {
+    by_rule!(plan, strategy => {
+        let has_edges = strategy.has_edges();
+        Ok(Fleet::new(plan, has_edges, Simulated::new(strategy), trace)?.live())
+    })
+}
+
+fn live_over<H: HarnessForAll>(
+    plan: &Plan,
+    harness: &H,
+    runtime: &Runtime,
+) -> Result<Counts, Box<Violation>> {
+    by_rule!(plan, strategy => {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(plan.start)));
+        let store = runtime.block_on(store_of(harness, &strategy, clock.clone()));
+        let has_edges = strategy.has_edges();
+        let key = Real { runtime, store, strategy, clock };
+        // It is told at once: a run over a real store is not repeated for the sake of its story.
+        Ok(Fleet::new(plan, has_edges, key, Trace::telling())?.live())
+    })
+}
+
+/// The store for a strategy, which no closure could name.
+fn store_of<S: Strategy, H: Harness<S>>(
+    harness: &H,
+    _strategy: &S,
+    clock: Arc<ManualClock>,
+) -> impl Future<Output = H::Store> {
+    harness.store(clock)
 }

@@ -14,4 +14,5 @@ mod lost_replies;
 mod outages;
 mod processes;
 mod replicas;
+mod sentinels;
 mod support;

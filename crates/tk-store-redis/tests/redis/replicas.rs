@@ -27,7 +27,7 @@ fn store(url: &str) -> RedisStore<FixedWindow> {
 /// Returns once the replica has all that was written so far.
 ///
 /// `WAIT` waits for the writes of its own connection only, so this one writes too, behind the others in the stream.
-fn replicate(primary: &RedisServer) {
+pub(crate) fn replicate(primary: &RedisServer) {
     let mut wire = primary.wire();
     wire.ask(&["SET", "marker", "1", "EX", "3600"]).unwrap();
     assert_eq!(wire.ask(&["WAIT", "1", "5000"]).unwrap(), Answer::Number(1));

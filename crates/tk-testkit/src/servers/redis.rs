@@ -20,6 +20,7 @@ pub struct RedisServer {
     port: u16,
     directory: PathBuf,
     arguments: Vec<String>,
+    is_sentinel: bool,
     child: Option<Child>,
 }
 
@@ -112,8 +113,26 @@ impl RedisServer {
             port,
             directory,
             arguments: settings.iter().map(|&setting| setting.to_owned()).collect(),
+            is_sentinel: false,
             child: None,
         }
+    }
+
+    /// A sentinel that runs from a file of settings, which it rewrites.
+    pub(super) fn sentinel(port: u16, settings: &str) -> Self {
+        let mut server = Self::at(port, &[]);
+        server.is_sentinel = true;
+        if let Err(error) = fs::write(server.directory.join("sentinel.conf"), settings) {
+            panic!("cannot write the settings of a sentinel: {error}");
+        }
+        server.run();
+        server
+    }
+
+    /// Adds settings, as on its command line, for when it is started next.
+    pub fn add_settings<S: AsRef<str>>(&mut self, settings: &[S]) {
+        let settings = settings.iter().map(|setting| setting.as_ref().to_owned());
+        self.arguments.extend(settings);
     }
 
     /// Starts it, on the same port and with what it has stored, and waits until it answers. Nothing if it runs.
@@ -127,12 +146,18 @@ impl RedisServer {
         }
         let program = env::var("TK_REDIS_SERVER").unwrap_or_else(|_| "redis-server".to_owned());
         let port = self.port.to_string();
-        let spawned = Command::new(&program)
+        let mut command = Command::new(&program);
+        if self.is_sentinel {
+            command.args(["sentinel.conf", "--sentinel"]);
+        } else {
+            command
+                .args(["--save", "", "--appendonly", "no", "--dir", "."])
+                .args(["--repl-diskless-sync-delay", "0"]);
+        }
+        let spawned = command
             .current_dir(&self.directory)
             .args(["--bind", "127.0.0.1", "--port", &port])
-            .args(["--save", "", "--appendonly", "no"])
-            .args(["--dir", ".", "--logfile", "server.log"])
-            .args(["--repl-diskless-sync-delay", "0"])
+            .args(["--logfile", "server.log"])
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

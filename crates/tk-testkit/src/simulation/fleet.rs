@@ -4,7 +4,7 @@ mod asking;
 mod mishaps;
 mod serving;
 
-use tk_core::{ConfigError, Grant, Strategy, Tag};
+use tk_core::{ConfigError, Grant, Tag};
 use tk_twotier::{Ask, LeaseRules, Waiter};
 
 use super::{
@@ -12,21 +12,21 @@ use super::{
     judge::Judge,
     node::Node,
     plan::Plan,
-    store::SharedStore,
+    store::{L2, SharedStore},
     timeline::Timeline,
     trace::{Trace, Violation},
 };
 use crate::Random;
 
 /// One run in progress.
-pub(super) struct Fleet<'a, S: Strategy> {
+pub(super) struct Fleet<'a, T> {
     plan: &'a Plan,
     rules: LeaseRules,
     random: Random,
     /// The reading of the store's clock, in microseconds.
     now: u64,
     timeline: Timeline<Event>,
-    store: SharedStore<S>,
+    store: SharedStore<T>,
     nodes: Vec<Node>,
     judge: Judge,
     trace: Trace,
@@ -115,17 +115,23 @@ const EVENTS_MAX: u64 = 300_000;
 /// Why a run must stop: a bound or a promise that was broken.
 type Step = Result<(), String>;
 
-impl<'a, S: Strategy> Fleet<'a, S> {
-    pub(super) fn new(plan: &'a Plan, strategy: S, trace: Trace) -> Result<Self, ConfigError> {
+impl<'a, T: L2> Fleet<'a, T> {
+    /// `has_edges` says whether the strategy's budget begins anew at instants that all nodes share.
+    pub(super) fn new(
+        plan: &'a Plan,
+        has_edges: bool,
+        key: T,
+        trace: Trace,
+    ) -> Result<Self, ConfigError> {
         // Another stream of numbers than the one that drew the plan.
         let mut random = Random::new(plan.seed ^ 0x5eed);
         let nodes = (0..plan.nodes).map(|_| Node::new(plan, &mut random));
         Ok(Self {
             plan,
-            rules: plan.rules()?.drops_late(strategy.has_edges()),
+            rules: plan.rules()?.drops_late(has_edges),
             now: plan.start,
             timeline: Timeline::new(),
-            store: SharedStore::new(strategy),
+            store: SharedStore::new(key),
             nodes: nodes.collect::<Result<_, _>>()?,
             random,
             judge: Judge::new(plan),
@@ -163,20 +169,20 @@ impl<'a, S: Strategy> Fleet<'a, S> {
             Event::Shift { who } => self.shift(who),
             Event::Request { who, phase } => return self.request(who, phase),
             Event::Leave { caller, waiter } => self.leave(caller, waiter),
-            Event::Lease(call) => self.lease(call),
+            Event::Lease(call) => return self.lease(call),
             Event::Reply(call, grant) => return self.reply(call, grant),
             Event::Deadline(call) => return self.deadline(call),
             Event::Wake { caller, waiter } => return self.wake(caller, waiter),
             Event::Idle { who } => self.idle(who),
-            Event::Back { tag, amount } => self.back(tag, amount),
+            Event::Back { tag, amount } => return self.back(tag, amount),
             Event::Crash { who } => self.crash(who),
             Event::Start { who } => self.start(who),
             Event::Drift { who } => self.drift(who),
             Event::Step { who } => self.step(who),
             Event::Down => self.down(),
             Event::Up => self.up(),
-            Event::Forget => self.forget(),
-            Event::Reset { caller } => self.reset(caller),
+            Event::Forget => return self.forget(),
+            Event::Reset { caller } => return self.reset(caller),
             Event::HasReset { caller } => return self.has_reset(caller),
         }
         Ok(())

@@ -1,11 +1,12 @@
 //! Leases are asked for, granted, applied and handed back.
 
-use tk_core::{Grant, Strategy, Tag};
+use tk_core::{Grant, Tag};
 use tk_twotier::{Fault, HandBack, Settlement, Verdict};
 
 use super::{Call, Event, Fleet, Step};
+use crate::simulation::store::L2;
 
-impl<S: Strategy> Fleet<'_, S> {
+impl<T: L2> Fleet<'_, T> {
     /// Sends a request for a lease if one is due.
     pub(super) fn ask(&mut self, who: usize) {
         let caller = self.caller(who);
@@ -35,10 +36,10 @@ impl<S: Strategy> Fleet<'_, S> {
     }
 
     /// The request reaches the store, which answers.
-    pub(super) fn lease(&mut self, call: Call) {
+    pub(super) fn lease(&mut self, call: Call) -> Step {
         let grant = self
             .store
-            .lease(self.now, call.ask.want(), call.ask.at_least());
+            .lease(self.now, call.ask.want(), call.ask.at_least())?;
         let (who, number) = (call.caller.who, call.number);
         self.trace.note(self.now, || match &grant {
             Some(grant) => format!(
@@ -49,7 +50,7 @@ impl<S: Strategy> Fleet<'_, S> {
             None => format!("store: is down for call {number} of node {who}"),
         });
         if grant.is_none() && self.random.chance(50) {
-            return;
+            return Ok(());
         }
         if self.arrives(|| format!("store: answer to call {number} of node {who}")) {
             self.deliver(Event::Reply(call, grant));
@@ -58,6 +59,7 @@ impl<S: Strategy> Fleet<'_, S> {
                 self.deliver(Event::Reply(call, grant));
             }
         }
+        Ok(())
     }
 
     /// The answer reaches the node.
@@ -143,13 +145,14 @@ impl<S: Strategy> Fleet<'_, S> {
         }
     }
 
-    pub(super) fn back(&mut self, tag: Tag, amount: u64) {
-        let taken = self.store.give_back(self.now, tag, amount);
+    pub(super) fn back(&mut self, tag: Tag, amount: u64) -> Step {
+        let taken = self.store.give_back(self.now, tag, amount)?;
         self.counts.taken_back += taken;
         self.counts.refused += amount - taken;
         self.trace.note(self.now, || {
             format!("store: takes back {taken} of {amount}")
         });
+        Ok(())
     }
 
     /// Whether a message is not lost.

@@ -1,10 +1,9 @@
 //! Nodes crash, clocks are set, the store goes down.
 
-use tk_core::Strategy;
-
 use super::{Caller, Event, Fleet, Step};
+use crate::simulation::store::L2;
 
-impl<S: Strategy> Fleet<'_, S> {
+impl<T: L2> Fleet<'_, T> {
     /// Decides what will go wrong, and when.
     pub(super) fn plan_mishaps(&mut self) {
         if self.plan.is_calm {
@@ -77,23 +76,25 @@ impl<S: Strategy> Fleet<'_, S> {
     }
 
     /// The store restarts without its data.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) -> Step {
         self.counts.forgotten += 1;
         self.trace
             .note(self.now, || "store: has lost its data".into());
-        self.store.forget();
+        self.store.forget()?;
         self.judge.store_forgot(self.now);
+        Ok(())
     }
 
     /// A node's reset of the key reaches the store.
-    pub(super) fn reset(&mut self, caller: Caller) {
+    pub(super) fn reset(&mut self, caller: Caller) -> Step {
         if self.is_gone(caller) || self.store.is_down() {
-            return;
+            return Ok(());
         }
-        self.forget();
+        self.forget()?;
         if !self.plan.network.loses(&mut self.random) {
             self.deliver(Event::HasReset { caller });
         }
+        Ok(())
     }
 
     pub(super) fn has_reset(&mut self, caller: Caller) -> Step {

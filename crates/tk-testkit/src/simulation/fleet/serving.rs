@@ -1,12 +1,11 @@
 //! Requests come, are served, and leave.
 
-use tk_core::Strategy;
 use tk_twotier::{Spend, Verdict, Waiter};
 
 use super::{Caller, Event, Fleet, Step};
-use crate::simulation::demand::Phase;
+use crate::simulation::{demand::Phase, store::L2};
 
-impl<S: Strategy> Fleet<'_, S> {
+impl<T: L2> Fleet<'_, T> {
     /// The demand at a node changes, until it changes again.
     pub(super) fn shift(&mut self, who: usize) {
         let phase = Phase::draw(&mut self.random, self.plan, self.now);
