@@ -32,6 +32,11 @@ impl Breaker {
         }
     }
 
+    /// Whether all calls may be sent, whatever time it is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.next_probe.load(Relaxed) == 0
+    }
+
     /// Whether a call may be sent.
     pub(crate) fn admits(&self, now: Monotonic) -> bool {
         let due = self.next_probe.load(Relaxed);

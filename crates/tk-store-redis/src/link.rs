@@ -31,6 +31,7 @@ use std::{
 };
 
 use fred::{
+    bytes::Bytes,
     clients::Client,
     interfaces::{ClientLike, ClusterInterface},
     types::{ClusterHash, CustomCommand, Value, config::Options},
@@ -60,15 +61,15 @@ pub(crate) enum Call {
     /// A script on one key.
     Script {
         script: &'static Script,
-        key: Vec<u8>,
+        key: Bytes,
         arguments: Vec<Value>,
     },
     /// Forget a key.
-    Forget { key: Vec<u8> },
+    Forget { key: Bytes },
 }
 
 impl Call {
-    fn key(&self) -> &[u8] {
+    const fn key(&self) -> &Bytes {
         match self {
             Self::Script { key, .. } | Self::Forget { key } => key,
         }
@@ -76,7 +77,7 @@ impl Call {
 
     /// The command that is sent, and its arguments.
     fn command(&self, attempt: Attempt) -> (&'static str, Vec<Value>) {
-        let named = Value::Bytes(self.key().to_vec().into());
+        let named = Value::Bytes(self.key().clone());
         match self {
             Self::Forget { .. } => ("UNLINK", vec![named]),
             Self::Script {
@@ -217,7 +218,7 @@ impl Link {
         {
             return Err(ErrorKind::TooManyInFlight(max).into());
         }
-        if !self.breaker.admits(self.clock.monotonic()) {
+        if !self.breaker.is_closed() && !self.breaker.admits(self.clock.monotonic()) {
             return Err(ErrorKind::BreakerOpen.into());
         }
         Ok(entered)

@@ -34,36 +34,54 @@ impl Operation {
     }
 }
 
-/// The arguments of a script, in their order. All numbers are below 2^53.
+/// How many numbers a script is sent: as many as the one that needs the most.
+const NUMBERS: usize = 11;
+
+/// The arguments of a script: numbers, which are all below 2^53, and perhaps a text. See `script/shared/time.lua`.
 #[derive(Debug)]
-pub struct Arguments(Vec<Value>);
+pub struct Arguments {
+    numbers: [u8; 8 * NUMBERS],
+    count: usize,
+    #[cfg(feature = "fair")]
+    text: Option<String>,
+}
 
 impl Arguments {
     /// The arguments that all scripts share: the caller's clock, if that is to be used, the slack in milliseconds, and the
     /// incarnation.
     pub(crate) fn new(now: Option<Timestamp>, slack: u64, incarnation: u64) -> Self {
-        let mut arguments = Self(Vec::with_capacity(12));
-        match now {
-            Some(now) => arguments.push(now.as_micros()),
-            None => arguments.0.push(Value::from_static_str("")),
-        }
+        let mut arguments = Self {
+            numbers: [0; 8 * NUMBERS],
+            count: 0,
+            #[cfg(feature = "fair")]
+            text: None,
+        };
+        arguments.push(now.map_or(0, |now| now.as_micros().saturating_add(1)));
         arguments.push(slack);
         arguments.push(incarnation);
         arguments
     }
 
+    /// No script takes more than there is room for.
     pub(crate) fn push(&mut self, number: u64) {
-        // Within the ranges of input all numbers are below 2^53; one beyond is as good as the largest.
-        self.0
-            .push(Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
+        debug_assert!(self.count < NUMBERS, "a script takes {NUMBERS} numbers");
+        if let Some(place) = self.numbers.chunks_exact_mut(8).nth(self.count) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        self.count += 1;
     }
 
     #[cfg(feature = "fair")]
     pub(crate) fn push_text(&mut self, text: String) {
-        self.0.push(text.into());
+        self.text = Some(text);
     }
 
     pub(crate) fn into_values(self) -> Vec<Value> {
-        self.0
+        let numbers = Value::Bytes(self.numbers.to_vec().into());
+        #[cfg(feature = "fair")]
+        if let Some(text) = self.text {
+            return vec![numbers, text.into()];
+        }
+        vec![numbers]
     }
 }

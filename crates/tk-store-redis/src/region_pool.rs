@@ -8,7 +8,7 @@ mod reply;
 
 use std::{fmt, sync::Arc};
 
-use fred::types::Value;
+use fred::{bytes::Bytes, types::Value};
 use tk_core::{Clock, ConfigError, Range, Timestamp};
 use tk_fair::{
     Draw, MAX_REGION_WEIGHT, PoolFull, PoolRule, PoolTag, RegionGrant, RegionName, RegionPool,
@@ -52,7 +52,7 @@ const MAX_UNITS: u64 = 1 << 48;
 #[derive(Clone)]
 pub struct RedisRegionFairPool {
     link: Arc<Link>,
-    key: Vec<u8>,
+    key: Bytes,
     rule: PoolRule,
     clock: Option<Arc<dyn Clock>>,
 }
@@ -83,7 +83,7 @@ impl RedisRegionFairPool {
         let name = Range::name("name", name)?;
         let (link, prefix, clock) = store.parts();
         Ok(Self {
-            key: Space::new(prefix, name, "pool").key("regions"),
+            key: Space::new(prefix, name, "pool").key("regions").into(),
             link,
             rule,
             clock,

@@ -5,6 +5,9 @@ use tk_core::Timestamp;
 
 use crate::error::{ErrorKind, StoreError};
 
+/// What stands in front of the state: three numbers.
+const HEAD: usize = 3 * 8;
+
 /// The reply of every script: see `script/shared/time.lua`.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -14,25 +17,19 @@ pub(crate) struct Reply {
     pub(crate) units: u64,
     /// The incarnation of the state as it was found; 0 if there was none.
     pub(crate) incarnation: u64,
-    /// The state as it was found.
-    pub(crate) state: Box<str>,
+    answer: Value,
 }
 
 impl Reply {
-    pub(crate) fn parse(value: Value) -> Result<Self, StoreError> {
-        let Value::Array(items) = value else {
-            return Err(malformed("not a list"));
+    pub(crate) fn parse(answer: Value) -> Result<Self, StoreError> {
+        let bytes = match &answer {
+            Value::Bytes(bytes) => bytes,
+            // Bytes that happen to be a text.
+            Value::String(text) => text.as_bytes(),
+            _ => return Err(malformed("no bytes")),
         };
-        let Ok([now, units, incarnation, state]) = <[Value; 4]>::try_from(items) else {
-            return Err(malformed("not four items"));
-        };
-        let (Some(now), Some(units), Some(incarnation)) =
-            (number(&now), number(&units), number(&incarnation))
-        else {
-            return Err(malformed("an item that is to be a number is none"));
-        };
-        let Some(state) = state.as_str() else {
-            return Err(malformed("the state is no text"));
+        let Some([now, units, incarnation]) = bytes.get(..HEAD).and_then(packed) else {
+            return Err(malformed("not three numbers and a state"));
         };
         if now > Timestamp::MAX.as_micros() {
             return Err(malformed("an instant beyond the year 2112"));
@@ -41,21 +38,30 @@ impl Reply {
             now: Timestamp::from_micros(now),
             units,
             incarnation,
-            state: state.as_ref().into(),
+            answer,
         })
     }
-}
 
-/// A number that is not negative; a sentinel like -1 is none.
-fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Integer(number) => u64::try_from(*number).ok(),
-        _ => None,
+    /// The state as it was found.
+    pub(crate) fn state(&self) -> &[u8] {
+        let bytes = self.answer.as_bytes().unwrap_or_default();
+        bytes.get(HEAD..).unwrap_or_default()
     }
 }
 
 pub(crate) const fn malformed(what: &'static str) -> StoreError {
     StoreError::new(ErrorKind::Malformed(what))
+}
+
+/// The numbers that bytes hold, each below 2^53 in 8 of them, the lowest first.
+pub(crate) fn packed<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let chunks: &[[u8; 8]; N] = chunks.try_into().ok().filter(|_| rest.is_empty())?;
+    let numbers = chunks.map(u64::from_le_bytes);
+    numbers
+        .iter()
+        .all(|number| *number < 1 << 53)
+        .then_some(numbers)
 }
 
 /// The numbers of a text, separated by single spaces.
@@ -72,23 +78,48 @@ pub(crate) fn numbers<const N: usize>(text: &str) -> Option<[u64; N]> {
 mod tests {
     use super::*;
 
-    fn parse(items: Vec<Value>) -> Result<Reply, StoreError> {
-        Reply::parse(Value::Array(items))
+    fn bytes(numbers: &[u64]) -> Vec<u8> {
+        numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    }
+
+    fn parse(bytes: Vec<u8>) -> Result<Reply, StoreError> {
+        Reply::parse(Value::Bytes(bytes.into()))
     }
 
     #[test]
-    fn sentinels_and_floats_are_malformed() {
-        let text = || Value::from_static_str("");
-        let good = parse(vec![7.into(), 1.into(), 0.into(), text()]).unwrap();
-        assert_eq!((good.now.as_micros(), good.units), (7, 1));
-        for bad in [Value::Integer(-1), Value::Double(0.7), Value::Null, text()] {
-            assert!(parse(vec![bad.clone(), 1.into(), 0.into(), text()]).is_err());
-            assert!(parse(vec![7.into(), bad.clone(), 0.into(), text()]).is_err());
-            assert!(parse(vec![7.into(), 1.into(), bad, text()]).is_err());
+    fn a_reply_is_three_numbers_and_a_state() {
+        let good = parse([&bytes(&[7, 1, 5])[..], b"state"].concat()).unwrap();
+        assert_eq!(
+            (good.now.as_micros(), good.units, good.incarnation),
+            (7, 1, 5)
+        );
+        assert_eq!(good.state(), b"state");
+        assert_eq!(parse(bytes(&[7, 1, 5])).unwrap().state(), b"");
+        // fred gives bytes that are a text as a text.
+        let text = Value::String("seven + one, and a state".into());
+        assert!(
+            Reply::parse(text).is_err(),
+            "an instant beyond the year 2112"
+        );
+        let text = String::from_utf8(bytes(&[7, 1, 5])).unwrap();
+        assert_eq!(Reply::parse(Value::String(text.into())).unwrap().units, 1);
+    }
+
+    #[test]
+    fn sentinels_and_what_is_too_short_are_malformed() {
+        assert!(parse(bytes(&[7, 1])).is_err());
+        assert!(parse(bytes(&[7, 1 << 53, 0])).is_err());
+        assert!(parse(bytes(&[7, 1, u64::MAX])).is_err());
+        assert!(
+            parse(bytes(&[1 << 52, 1, 0])).is_err(),
+            "an instant beyond the year 2112"
+        );
+        for other in [Value::Null, Value::Integer(7), Value::Array(vec![7.into()])] {
+            assert!(Reply::parse(other).is_err());
         }
-        assert!(parse(vec![7.into(), 1.into(), 0.into()]).is_err());
-        assert!(Reply::parse(Value::Null).is_err());
-        assert!(parse(vec![i64::MAX.into(), 1.into(), 0.into(), text()]).is_err());
     }
 
     #[test]
@@ -97,5 +128,8 @@ mod tests {
         for bad in ["", "1", "1 2 3", "1  2", "1 -2", "1 2 "] {
             assert_eq!(numbers::<2>(bad), None, "{bad:?}");
         }
+        assert_eq!(packed::<2>(&bytes(&[1, 2])), Some([1, 2]));
+        assert_eq!(packed::<2>(&bytes(&[1, 2, 3])), None);
+        assert_eq!(packed::<2>(&bytes(&[1, 2])[..15]), None);
     }
 }

@@ -58,38 +58,37 @@ macro_rules! script {
 
 /// GCRA and token bucket.
 pub(crate) static TAT: Scripts = Scripts {
-    check: script!("shared/time" "shared/expiry" "shared/muldiv" "tat/state" "tat/charge" "tat/check"),
-    peek: script!("shared/time" "shared/peek_text"),
-    lease: script!("shared/time" "shared/expiry" "shared/muldiv" "tat/state" "tat/charge" "tat/lease"),
-    give_back: script!("shared/time" "shared/expiry" "tat/state" "tat/give_back"),
+    check: script!("shared/time" "shared/muldiv" "tat/state" "tat/debt" "tat/check" "tat/charge" "shared/keep"),
+    peek: script!("shared/time" "shared/peek_string"),
+    lease: script!("shared/time" "shared/muldiv" "tat/state" "tat/debt" "tat/lease" "tat/charge" "shared/keep"),
+    give_back: script!("shared/time" "tat/state" "tat/give_back" "shared/keep"),
 };
 
 pub(crate) static FIXED_WINDOW: Scripts = Scripts {
-    check: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/check"),
-    peek: script!("shared/time" "shared/peek_text"),
-    lease: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/lease"),
-    give_back: script!("shared/time" "shared/expiry" "shared/limit" "fixed_window/state" "fixed_window/give_back"),
+    check: script!("shared/time" "shared/limit" "fixed_window/state" "fixed_window/check" "fixed_window/charge" "shared/keep"),
+    peek: script!("shared/time" "shared/peek_string"),
+    lease: script!("shared/time" "shared/limit" "fixed_window/state" "fixed_window/lease" "fixed_window/charge" "shared/keep"),
+    give_back: script!("shared/time" "fixed_window/state" "fixed_window/give_back" "shared/keep"),
 };
 
 pub(crate) static SLIDING_WINDOW: Scripts = Scripts {
-    check: script!("shared/time" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
-    peek: script!("shared/time" "sliding_window/peek"),
-    lease: script!("shared/time" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
-    give_back: script!("shared/time" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
+    check: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
+    peek: script!("shared/time" "shared/functions" "sliding_window/peek"),
+    lease: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
+    give_back: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
 };
 
 pub(crate) static LOG: Scripts = Scripts {
-    check: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
-    peek: script!("shared/time" "shared/limit" "log/state" "log/peek"),
-    lease: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
-    give_back: script!("shared/time" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
+    check: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
+    peek: script!("shared/time" "shared/functions" "shared/limit" "log/state" "log/peek"),
+    lease: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
+    give_back: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
 };
 
 /// A budget that regions draw from.
 #[cfg(feature = "fair")]
-pub(crate) static POOL_DRAW: Script =
-    script!("shared/time" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
+pub(crate) static POOL_DRAW: Script = script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
 
 #[cfg(feature = "fair")]
 pub(crate) static POOL_GIVE_BACK: Script =
-    script!("shared/time" "shared/expiry" "pool/state" "pool/give_back");
+    script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/give_back");

@@ -39,6 +39,6 @@ pub(crate) mod sealed {
         fn arguments(&self, operation: Operation, arguments: &mut Arguments) -> Option<()>;
 
         /// The state in a script's answer; `None` if it makes no sense.
-        fn read(state: &str) -> Option<<Self::Rule as Strategy>::State>;
+        fn read(state: &[u8]) -> Option<<Self::Rule as Strategy>::State>;
     }
 }

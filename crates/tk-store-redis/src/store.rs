@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use fred::types::Value;
+use fred::{bytes::Bytes, types::Value};
 use tk_core::{
     Clock, ConfigError, Decision, Error, Grant, Key, Range, Store, Strategy, Tag, Timestamp,
 };
@@ -96,18 +96,18 @@ impl<S: Scripted> RedisStore<S> {
         (self.link.clone(), &self.prefix, self.clock.clone())
     }
 
-    fn key<K: Key + ?Sized>(&self, key: &K) -> Result<Vec<u8>, Error<StoreError>> {
+    fn key<K: Key + ?Sized>(&self, key: &K) -> Result<Bytes, Error<StoreError>> {
         if key.is_empty() {
             return Err(Error::EmptyKey);
         }
-        Ok(self.space.key(key))
+        Ok(self.space.key(key).into())
     }
 
     /// The call of a script; `None` if it need not be called, since it would take nothing back.
     fn prepare(
         &self,
         strategy: &S,
-        key: Vec<u8>,
+        key: Bytes,
         operation: Operation,
         now: Option<Timestamp>,
         incarnation: u64,
@@ -168,7 +168,7 @@ fn state<S: Scripted>(
     strategy: &S,
     reply: &Reply,
 ) -> Result<(S::Rule, <S::Rule as Strategy>::State), StoreError> {
-    let state = S::read(&reply.state).ok_or_else(|| malformed("the state is no state"))?;
+    let state = S::read(reply.state()).ok_or_else(|| malformed("the state is no state"))?;
     Ok((strategy.rule(), state))
 }
 

@@ -7,6 +7,9 @@ use crate::error::ErrorKind;
 /// What the scripts answer if they may not read the server's clock.
 const TIME_REFUSED: &str = "TKTIME ";
 
+/// What the scripts answer if something else lies under a key.
+const NO_STATE: &str = "TKSTATE ";
+
 /// Errors of fred for commands that it did not write.
 const NOT_WRITTEN: [&str; 4] = [
     "Client is not initialized.",
@@ -37,6 +40,9 @@ pub(crate) fn classify(error: &Error) -> ErrorKind {
 fn answered(code: &str, text: &str) -> ErrorKind {
     if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
         return ErrorKind::TimeRefused(reason.into());
+    }
+    if text.starts_with(NO_STATE) {
+        return ErrorKind::BadState("it cannot be read as a state of this kind");
     }
     // Older servers wrap the error of a command in one of the script.
     if text.contains("READONLY") {

@@ -5,7 +5,7 @@ use tk_core::{FixedWindow, FixedWindowState};
 use super::sealed::Dialect;
 use crate::{
     operation::{Arguments, Operation},
-    reply::numbers,
+    reply::packed,
     script::{FIXED_WINDOW, Scripts},
 };
 
@@ -45,11 +45,11 @@ impl Dialect for FixedWindow {
         Some(())
     }
 
-    fn read(state: &str) -> Option<FixedWindowState> {
+    fn read(state: &[u8]) -> Option<FixedWindowState> {
         if state.is_empty() {
             return Some(FixedWindowState::default());
         }
-        let [start, used, window, _incarnation] = numbers(state)?;
+        let [start, used, window, _incarnation] = packed(state)?;
         Some(FixedWindowState {
             start,
             used,

@@ -78,8 +78,8 @@ impl Dialect for SlidingWindowLog {
         Some(())
     }
 
-    fn read(state: &str) -> Option<LogView> {
-        let [live, newest, blocking] = numbers(state)?;
+    fn read(state: &[u8]) -> Option<LogView> {
+        let [live, newest, blocking] = numbers(str::from_utf8(state).ok()?)?;
         Some(LogView {
             live,
             newest,

@@ -45,13 +45,13 @@ impl Dialect for SlidingWindow {
     }
 
     /// Reads the fields of the hash, each followed by its value.
-    fn read(state: &str) -> Option<SlidingWindowState> {
+    fn read(state: &[u8]) -> Option<SlidingWindowState> {
         let mut ring = SlidingWindowState::default();
         if state.is_empty() {
             return Some(ring);
         }
         let mut counts = Vec::new();
-        let mut words = state.split(' ');
+        let mut words = str::from_utf8(state).ok()?.split(' ');
         while let Some(field) = words.next() {
             let value = words.next()?.parse().ok()?;
             match field {

@@ -5,7 +5,7 @@ use tk_core::{Emission, Gcra, Mark, Strategy, TatState, TokenBucket};
 use super::sealed::Dialect;
 use crate::{
     operation::{Arguments, Operation},
-    reply::numbers,
+    reply::packed,
     script::{Scripts, TAT},
 };
 
@@ -64,16 +64,17 @@ fn arrival<S: Strategy<State = TatState>>(
     (strategy.mark(&state, tk_core::Timestamp::EPOCH) == mark).then_some(state)
 }
 
-fn read(state: &str) -> Option<TatState> {
+fn read(state: &[u8]) -> Option<TatState> {
     if state.is_empty() {
         return Some(TatState::default());
     }
-    let [micros, fraction, numerator, denominator, _incarnation] = numbers(state)?;
+    let [micros, fraction, numerator, denominator, _incarnation] = packed(state)?;
     let emission = Emission {
         numerator,
         denominator,
     };
-    Some(TatState {
+    let is_sound = numerator > 0 && fraction < denominator;
+    is_sound.then_some(TatState {
         micros,
         fraction,
         emission,
@@ -99,7 +100,7 @@ macro_rules! dialect {
                 arguments(self, self.emission(), operation, to)
             }
 
-            fn read(state: &str) -> Option<TatState> {
+            fn read(state: &[u8]) -> Option<TatState> {
                 read(state)
             }
         }

@@ -1,9 +1,4 @@
 -- Fixed window: charges a cost if it fits.
 --
--- ARGV[5]  the limit
--- ARGV[6]  the cost, at least 1 and at most the limit
-local cost = ARGV[6] + 0
-if not charge(cost) then
-  cost = 0
-end
-return { now, cost, incarnation + 0, raw }
+-- arg[6]  the cost, at least 1 and at most the limit
+local units = arg[6]

@@ -1,13 +1,13 @@
 -- Fixed window: takes unspent units of a grant back out of its window, if that is still in force.
 --
--- ARGV[6]  the start of the window that the grant was charged to
--- ARGV[7]  units to take back
-local taken = 0
+-- arg[6]  the start of the window that the grant was charged to
+-- arg[7]  units to take back
+local units, state = 0, nil
 local live = raw ~= '' and incarnation == new_incarnation and old_window == window and now < old_end
-if live and start == ARGV[6] + 0 then
-  taken = min(ARGV[7] + 0, used)
+if live and start == arg[6] then
+  units = min(arg[7], used)
 end
-if taken > 0 then
-  write(used - taken)
+if units > 0 then
+  state = struct.pack('<I8I8I8I8', start, used - units, window, incarnation)
 end
-return { now, taken, incarnation + 0, raw }
+local ends = old_end

@@ -1,10 +1,5 @@
 -- Fixed window: charges as much of `want` as fits, or nothing if that is less than `at_least`.
 --
--- ARGV[5]  the limit
--- ARGV[6]  want, at least `at_least`
--- ARGV[7]  at_least, at least 1 and at most the limit
-local granted = max(ARGV[7] + 0, min(ARGV[6] + 0, limit - current_used))
-if not charge(granted) then
-  granted = 0
-end
-return { now, granted, incarnation + 0, raw }
+-- arg[6]  want, at least `at_least`
+-- arg[7]  at_least, at least 1 and at most the limit
+local units = max(arg[7], min(arg[6], limit - current_used))

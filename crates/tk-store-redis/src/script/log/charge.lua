@@ -2,12 +2,12 @@ local MAX_TOTAL = 4503599627370496
 
 -- A log in which nothing is alive, and one written under another window, starts anew.
 local function restart()
-  local kept = incarnation == '0' and new_incarnation or incarnation
+  local kept = incarnation == 0 and new_incarnation or incarnation
   local used = converted and live or 0
   if meta then
     redis.call('UNLINK', key)
   end
-  redis.call('ZADD', key, '-inf', 'M' .. ARGV[4] .. ':' .. kept)
+  redis.call('ZADD', key, '-inf', 'M' .. int(window) .. ':' .. int(kept))
   return used
 end
 

@@ -1,9 +1,9 @@
 -- Sliding window log: charges a cost if it fits.
 --
--- ARGV[6]  the cost, at least 1 and at most the limit
-local cost = ARGV[6] + 0
+-- arg[6]  the cost, at least 1 and at most the limit
+local cost = arg[6]
 local found = view(cost, cost <= limit - live)
 if not charge(cost) then
   cost = 0
 end
-return { now, cost, incarnation + 0, found }
+return reply(cost, incarnation, found)

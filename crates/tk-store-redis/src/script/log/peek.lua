@@ -1,4 +1,4 @@
 -- Sliding window log: what a check of a cost would find. Writes nothing.
 --
--- ARGV[6]  the cost
-return { now, 0, incarnation + 0, view(ARGV[6] + 0, false) }
+-- arg[6]  the cost
+return reply(0, incarnation, view(arg[6], false))

@@ -7,13 +7,13 @@
 -- So the units alive are one subtraction, and both questions, "from which instant on are they alive" and "which
 -- must leave to make room", are one look-up each, whatever the cost.
 --
--- ARGV[4]  the length of the window
-local window = ARGV[4] + 0
-local old_window, incarnation = window, '0'
+-- arg[4]  the length of the window
+local window = arg[4]
+local old_window, incarnation = window, 0
 local meta = redis.call('ZRANGE', key, 0, 0)[1]
 if meta then
   local w, i = string.match(meta, '^M(%d+):(%d+)$')
-  old_window, incarnation = w + 0, i
+  old_window, incarnation = w + 0, i + 0
 end
 
 local function parse(member)

@@ -1,14 +1,14 @@
 -- Grants what the rule allows.
 --
--- ARGV[8]   the region's weight
--- ARGV[9]   what tenants that left have used in it
--- ARGV[10]  units wanted
+-- arg[7]   the region's weight
+-- arg[8]   what tenants that left have used in it
+-- arg[9]  units wanted
 roll()
 local granted = 0
-if arrive(ARGV[8] + 0, ARGV[9] + 0) then
+if arrive(arg[7], arg[8]) then
   local r = regions[mine]
   local most, all = entitled()
-  granted = max(0, min(ARGV[10] + 0, most - drawn(r), limit - all))
+  granted = max(0, min(arg[9], most - drawn(r), limit - all))
   r.granted = r.granted + granted
   write(mine)
 end

@@ -1,13 +1,13 @@
 -- Takes back units that a region has drawn and not spent, once for each tag.
 --
--- ARGV[8]   the tag: the window's first instant,
--- ARGV[9]   when its state was begun,
--- ARGV[10]  and hand-backs applied before
--- ARGV[11]  units to take back
+-- arg[7]   the tag: the window's first instant,
+-- arg[8]   when its state was begun,
+-- arg[9]  and hand-backs applied before
+-- arg[10]  units to take back
 local taken, r = 0, regions[mine]
-local same = #raw > 0 and now < start + window and ARGV[8] + 0 == start and ARGV[9] + 0 == begun
-if same and r and r.turn == ARGV[10] + 0 then
-  taken = min(ARGV[11] + 0, drawn(r))
+local same = #raw > 0 and now < start + window and arg[7] == start and arg[8] == begun
+if same and r and r.turn == arg[9] then
+  taken = min(arg[10], drawn(r))
 end
 if taken > 0 then
   r.returned = r.returned + taken

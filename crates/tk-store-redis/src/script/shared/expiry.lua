@@ -1,31 +1,15 @@
 -- A key lives as long as its state. `ends` is the microsecond from which on the state is that of a new key.
 --
 -- By the server's clock the end is an instant, rounded up, so that rounding never ends a key early. By a caller's
--- clock it is a span plus the slack. No key lives longer than the longest state, 2^52 microseconds.
+-- clock it is a span plus the slack. No key lives longer than the longest state, 2^52 microseconds. `shared/keep.lua` says the same without a function.
 local MAX_LIFE = 4503599627371
-
-local function life(ends)
-  return max(1, min(MAX_LIFE, floor((ends - now + 999) / 1000))) + ARGV[2]
-end
-
-local function deadline(ends)
-  local present = floor(now / 1000)
-  return max(present + 1, min(present + MAX_LIFE, floor((ends + 999) / 1000)))
-end
 
 local function expire(ends)
   if callers_now then
-    redis.call('PEXPIRE', key, int(life(ends)))
+    redis.call('PEXPIRE', key, int(max(1, min(MAX_LIFE, floor((ends - now + 999) / 1000))) + arg[2]))
   else
-    redis.call('PEXPIREAT', key, int(deadline(ends)))
-  end
-end
-
-local function set(text, ends)
-  if callers_now then
-    redis.call('SET', key, text, 'PX', int(life(ends)))
-  else
-    redis.call('SET', key, text, 'PXAT', int(deadline(ends)))
+    local present = floor(now / 1000)
+    redis.call('PEXPIREAT', key, int(max(present + 1, min(present + MAX_LIFE, floor((ends + 999) / 1000)))))
   end
 end
 

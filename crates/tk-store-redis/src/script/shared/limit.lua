@@ -1,2 +1,2 @@
--- ARGV[5]  the limit
-local limit = ARGV[5] + 0
+-- arg[5]  the limit
+local limit = arg[5]

@@ -16,7 +16,7 @@ local function rewrite()
   if raw ~= '' then
     redis.call('UNLINK', key)
   end
-  redis.call('HSET', key, 'w', ARGV[4], 'b', ARGV[6], 'i', incarnation == '0' and new_incarnation or incarnation)
+  redis.call('HSET', key, 'w', int(window), 'b', int(buckets), 'i', int(incarnation == 0 and new_incarnation or incarnation))
   for place, units in pairs(current.counts) do
     redis.call('HSET', key, 'n', int(current.newest), int(place), int(units))
   end

@@ -1,15 +1,15 @@
 -- Sliding window: takes unspent units of a grant back out of its slice, if the window still overlaps that.
 --
--- ARGV[7]  the slice that the grant was charged to
--- ARGV[8]  units to take back
-local granted_in, taken = ARGV[7] + 0, 0
+-- arg[7]  the slice that the grant was charged to
+-- arg[8]  units to take back
+local granted_in, taken = arg[7], 0
 if raw ~= '' and incarnation == new_incarnation and same_scale then
   if effective(stored) <= granted_in + buckets then
-    taken = min(ARGV[8] + 0, count(stored, granted_in))
+    taken = min(arg[8], count(stored, granted_in))
   end
 end
 if taken > 0 then
   redis.call('HINCRBY', key, int(granted_in % (buckets + 1)), int(-taken))
   repair(ends(stored))
 end
-return { now, taken, incarnation + 0, raw }
+return reply(taken, incarnation, raw)

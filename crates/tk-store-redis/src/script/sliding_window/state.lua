@@ -5,16 +5,16 @@
 -- i        the incarnation
 -- 0 to b   units used in a slice; slice k stands at k modulo b + 1, and a missing one is 0
 --
--- ARGV[4]  the length of the window
--- ARGV[6]  the number of buckets
-local window, buckets = ARGV[4] + 0, ARGV[6] + 0
+-- arg[4]  the length of the window
+-- arg[6]  the number of buckets
+local window, buckets = arg[4], arg[6]
 local fields = redis.call('HGETALL', key)
 local raw = table.concat(fields, ' ')
 local hash = {}
 for i = 1, #fields, 2 do
   hash[fields[i]] = fields[i + 1]
 end
-local incarnation = hash.i or '0'
+local incarnation = (hash.i or 0) + 0
 
 -- A ring is { window, buckets, newest, counts by place }; newest is nil if there never were units in it.
 local function ring(w, b)
