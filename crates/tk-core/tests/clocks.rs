@@ -22,6 +22,15 @@ fn system_clock_never_steps_back_on_a_thread() {
 }
 
 #[test]
+fn system_clock_advances_on_both_sides() {
+    let (wall, monotonic) = (SystemClock.now(), SystemClock.monotonic());
+    let advanced = (0..100_000_000).any(|_| {
+        SystemClock.now() > wall && SystemClock.monotonic().since(monotonic).as_micros() > 2
+    });
+    assert!(advanced);
+}
+
+#[test]
 fn system_clocks_of_all_threads_agree() {
     // Each reading is no less than all that were published before it was taken.
     let published = AtomicU64::new(0);

@@ -117,6 +117,8 @@ fn fields_do_not_run_together() {
     assert!(!same(&("a", ""), "a"));
     assert!(!same(&("", "a"), "a"));
     assert!(!same(&("a", ""), &("", "a")));
+    // Were lengths told apart by halves only, these would be the same nine zeros.
+    assert!(!same(&("\0", ""), &("", "\0")));
     assert!(!same(&(1_u64, 2_u64), &(12_u64, "")));
     assert!(same(&("a", ("b", "c")), &(("a", "b"), "c")));
     assert!(same(&("a", "b", "c"), &("a", ("b", "c"))));

@@ -105,6 +105,10 @@ fn only_the_life_and_the_amount_of_a_grant_can_be_handed_back() {
     let mut key = Key::of(FixedWindow::per_second(9).unwrap());
     let tag = key.grant(5, 6).tag;
     let stale = Tag::new(2, tag.mark(), tag.amount());
+    assert_eq!(
+        (stale.incarnation(), stale.mark(), stale.amount()),
+        (2, tag.mark(), 6)
+    );
     assert_eq!(key.give_back(5, stale, 6), 0);
     assert_eq!(key.give_back(5, tag, 0), 0);
     assert_eq!(key.available(5), 3);
@@ -238,6 +242,19 @@ fn sliding_window_takes_back_from_the_slice_of_the_grant_alone() {
     assert_eq!(key.give_back(100_000, of_no_slice, 2), 0);
     key.strategy = SlidingWindow::per_second(9).unwrap().buckets(5).unwrap();
     assert_eq!(key.give_back(100_000, tag, 2), 0);
+}
+
+#[test]
+fn sliding_window_of_another_scale_takes_nothing_back() {
+    let tens = SlidingWindow::per_second(9).unwrap();
+    let fifths = tens.buckets(5).unwrap();
+    let (mut key, mut other) = (Key::of(tens), Key::of(fifths));
+    let (of_tens, of_fifths) = (key.grant(0, 2).tag, other.grant(0, 2).tag);
+    key.strategy = fifths;
+    assert_eq!(key.give_back(0, of_fifths, 2), 0, "the state is in tenths");
+    let _ = key.grant(0, 1);
+    assert_eq!(key.give_back(0, of_tens, 2), 0, "the state is in fifths");
+    assert_eq!(key.available(0), 6);
 }
 
 #[test]

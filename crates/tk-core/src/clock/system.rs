@@ -53,6 +53,7 @@ impl Clock for SystemClock {
         Timestamp::from_micros(wall.saturating_add(elapsed(anchor)))
     }
 
+    #[inline]
     fn monotonic(&self) -> Monotonic {
         Monotonic::from_micros(elapsed(anchor()))
     }
@@ -88,4 +89,23 @@ fn wall() -> u64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reanchoring_follows_a_wall_that_was_set_forward() {
+        const HOUR: u64 = 3_600_000_000;
+        const MINUTE: u64 = 60_000_000;
+        // A wall that is set forward by an hour is an hour ahead of what was anchored.
+        let before = SystemClock.now();
+        anchor().wall.fetch_sub(HOUR, Ordering::AcqRel);
+        let behind = SystemClock.now();
+        let moved = SystemClock::reanchor();
+        assert!(before.since(behind).as_micros().abs_diff(u128::from(HOUR)) < u128::from(MINUTE));
+        assert!(moved.abs_diff(HOUR) < MINUTE, "moved by {moved} us");
+        assert!(SystemClock.now() >= before);
+    }
 }

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use tk_core::{
-    ConfigError, FixedWindow, Gcra, NameError, Range, SlidingWindow, SlidingWindowLog, TokenBucket,
+    ConfigError, FixedWindow, Gcra, NameError, Range, Real, SlidingWindow, SlidingWindowLog,
+    TokenBucket,
 };
+
+use crate::Key;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MOST_UNITS: u64 = 1 << 48;
@@ -127,6 +130,15 @@ fn burst_must_replenish_within_2_to_the_52_microseconds() {
 }
 
 #[test]
+fn cost_above_the_capacity_changes_no_fresh_state() {
+    Key::of(Gcra::per_second(3)).never(4);
+    Key::of(TokenBucket::new(3, 1, SECOND)).never(4);
+    Key::of(FixedWindow::per_second(3)).never(4);
+    Key::of(SlidingWindow::per_second(3)).never(4);
+    Key::of(SlidingWindowLog::per_second(3)).never(4);
+}
+
+#[test]
 fn burst_replaces_the_default_and_an_earlier_burst() {
     let gcra = Gcra::per_second(10)
         .unwrap()
@@ -215,6 +227,29 @@ fn errors_name_the_field_the_value_and_the_range() {
         error.to_string(),
         "`window` is 1.5µs; allowed are whole microseconds"
     );
+}
+
+#[test]
+fn real_number_is_within_its_range_both_ends_included_and_is_a_number() {
+    let real = |value| Range::real("weight", value, 0.25, 8.0);
+    for inside in [0.25, 0.5, 8.0] {
+        assert_eq!(real(inside), Ok(inside));
+    }
+    for outside in [0.0, -1.0, 0.2, 8.1, f64::INFINITY, f64::NAN] {
+        let (min, max) = (Real::new(0.25), Real::new(8.0));
+        let error = ConfigError::RealOutOfRange {
+            field: "weight",
+            value: Real::new(outside),
+            min,
+            max,
+        };
+        assert_eq!(real(outside), Err(error));
+        assert_eq!((min.get(), max.get()), (0.25, 8.0));
+        assert_eq!(
+            error.to_string(),
+            format!("`weight` is {outside:?}; allowed is 0.25 to 8.0")
+        );
+    }
 }
 
 #[test]

@@ -271,3 +271,35 @@ fn window_handed_back_in_full_still_stands_when_the_clock_steps_back() {
     assert_eq!(key.strategy.give_back(&mut key.state, late, mark, 1), 1);
     assert_eq!(key.allows(secs(39), 1).reset_at.as_micros(), secs(52));
 }
+
+#[test]
+fn counts_whose_weight_takes_more_than_64_bits_are_exact() {
+    const MOST: u64 = 1 << 48;
+    const WINDOW: u64 = 1 << 45;
+    let mut key = sliding(MOST, WINDOW, 1);
+    key.allows(0, MOST - 1);
+    // Half of them count in the middle of the next window, rounded up.
+    let middle = WINDOW + WINDOW / 2;
+    assert_eq!(key.at(middle, 0).remaining, MOST / 2);
+    // For three quarters of the limit a quarter of the window has to be left.
+    key.denies(middle, MOST - MOST / 4, WINDOW / 4);
+    key.allows(middle + WINDOW / 4, MOST - MOST / 4);
+}
+
+#[test]
+fn change_of_a_state_in_which_nothing_counts_begins_anew() {
+    let mut key = sliding(5, secs(1), 10);
+    let now = Timestamp::from_secs(20);
+    let grant =
+        tk_core::Grant::charge::<_, ()>(&key.strategy, &mut key.state, now, 3, 1, 0).unwrap();
+    assert_eq!(
+        grant
+            .tag
+            .give_back(&key.strategy, &mut key.state, now, 0, 3),
+        3
+    );
+    let mut fresh = sliding(5, secs(1), 5);
+    key.strategy = fresh.strategy;
+    assert_eq!(key.allows(secs(10), 1), fresh.allows(secs(10), 1));
+    assert_eq!(key.state, fresh.state);
+}
