@@ -65,6 +65,7 @@ impl Tag {
         amount: u64,
     ) -> u64 {
         let amount = amount.min(self.amount);
+        // SPEC: Amnesia!SinceRestartWithinHoldings
         if incarnation != self.incarnation || amount == 0 {
             return 0;
         }

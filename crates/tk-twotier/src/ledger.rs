@@ -183,6 +183,7 @@ impl LeaseLedger {
     /// The caller sends it at once: the grant's span is counted from `now`.
     pub fn begin(&mut self, rules: &LeaseRules, now: Monotonic) -> Option<Ask> {
         // Rule 1: one lease in flight, and misses wait for it.
+        // SPEC: AsyncLeasing!OutstandingWithinBatch
         if self.flight.is_some() && !rules.leases_twice() {
             return None;
         }
@@ -228,6 +229,7 @@ impl LeaseLedger {
     pub fn reset(&mut self, rules: &LeaseRules) {
         // Rule 8. The lease in flight may have been granted before or after the reset; it is not used either way.
         // SPEC: Reset!SinceResetWithinOthersBatches
+        // SPEC: CreditReturn!OvershootWithinOthersCredits
         if !rules.spends_after_reset() {
             self.tally.0.stranded += self.credits.total();
             self.credits = Credits::NONE;

@@ -66,6 +66,7 @@ impl PoolState {
     #[must_use]
     pub fn drawn(&self) -> u64 {
         // SPEC: RegionPool!DrawnWithinLimit
+        // SPEC: RegionPool!NeverOverAdmits
         self.regions.values().map(Region::drawn).sum()
     }
 

@@ -153,6 +153,7 @@ impl Credits {
             return 0;
         }
         // SPEC: WindowCoupledLeasing!NeverOverAdmits
+        // SPEC: WindowCoupledLeasing!CreditsAreBacked
         let before = self.total;
         let mut live = std::mem::replace(self, Self::NONE).into_grants();
         live.retain(|credit| now < credit.ends);

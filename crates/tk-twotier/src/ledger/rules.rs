@@ -169,6 +169,7 @@ impl LeaseRules {
         if self.low_water == 0 {
             // SPEC: AsyncLeasing!OvershootWithinCarry
             // SPEC: DistributedLeasing!OvershootWithinCarry
+            // SPEC: DistributedLeasing!CreditsAreBackedOrCarried
             self.batch - 1
         } else {
             // SPEC: LowWater!HoldingsStayWithinBatchAndLowWater
