@@ -37,6 +37,8 @@ mod error;
 mod key;
 mod lease;
 mod limiter;
+#[cfg(feature = "std")]
+mod patience;
 mod prefix;
 mod range;
 mod rate_limiter;
@@ -58,6 +60,8 @@ pub use key::OwnedKey;
 pub use key::{Fingerprint, Key, KeySink};
 pub use lease::{Grant, Mark, Tag};
 pub use limiter::Limiter;
+#[cfg(feature = "std")]
+pub use patience::Patience;
 pub use prefix::Prefix;
 pub use range::Range;
 pub use rate_limiter::RateLimiter;

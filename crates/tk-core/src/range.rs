@@ -26,8 +26,13 @@ impl Range {
         Self::between(field, value as u128, 1, Self::MAX_UNITS)
     }
 
-    /// Checks a period or window and turns it into microseconds.
-    pub(crate) const fn period(field: &'static str, value: Duration) -> Result<u64, ConfigError> {
+    /// Checks a time, a period or window for one, and turns it into microseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::SubMicrosecond`] naming `field` and the value if it is not whole microseconds, and
+    /// [`ConfigError::OutOfRange`] if they are not within 1 to [`Range::MAX_PERIOD_MICROS`].
+    pub const fn period(field: &'static str, value: Duration) -> Result<u64, ConfigError> {
         if !value.subsec_nanos().is_multiple_of(1_000) {
             return Err(ConfigError::SubMicrosecond { field, value });
         }

@@ -12,52 +12,24 @@ mod real {
 
     pub(crate) use std::thread_local;
 
-    use core::{hint, time::Duration};
-    use std::thread;
-
     use ahash::RandomState;
-
     use spinning_top::{RawSpinlock, relax::Relax};
+    use tk_core::Patience;
 
-    pub(crate) type Mutex<T> = lock_api::Mutex<RawSpinlock<Patience>, T>;
+    pub(crate) type Mutex<T> = lock_api::Mutex<RawSpinlock<Patiently>, T>;
 
     /// A hash whose keys nobody can know.
     pub(crate) fn keyed_hash() -> RandomState {
         RandomState::new()
     }
 
-    /// Spins, then yields, then sleeps.
     #[derive(Debug, Default)]
-    pub(crate) struct Patience(u32);
+    pub(crate) struct Patiently(Patience);
 
-    /// Rounds of spinning, each twice as long as the one before, the first about half a microsecond. Shorter ones make the
-    /// holder lose the shard's lines to whoever only looks; threads that contend for one key get more done in turns of
-    /// several checks.
-    const SPINS: u32 = 3;
-    const YIELDS: u32 = 100;
-
-    impl Relax for Patience {
+    impl Relax for Patiently {
         #[inline]
         fn relax(&mut self) {
-            self.0 = self.0.saturating_add(1);
-            if self.0 <= SPINS {
-                (0..4 << self.0).for_each(|_| hint::spin_loop());
-            } else {
-                wait(self.0 - SPINS);
-            }
-        }
-    }
-
-    #[cold]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the holder was descheduled, and is only helped by getting out of its way"
-    )]
-    fn wait(times: u32) {
-        if times <= YIELDS {
-            thread::yield_now();
-        } else {
-            thread::sleep(Duration::from_micros(50));
+            self.0.wait();
         }
     }
 }

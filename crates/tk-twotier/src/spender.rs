@@ -105,7 +105,7 @@ impl LeaseSpender {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if `limit` is not within 1 to 2^48, or `ttl` not within 1 to 2^45 microseconds.
+    /// [`ConfigError`] if `limit` is not within 1 to 2^48, or `ttl` not within 1 to 2^45 whole microseconds.
     pub fn new(limit: u64, ttl: Duration) -> Result<Self, ConfigError> {
         Self::builder(limit, ttl).build()
     }
@@ -124,13 +124,17 @@ impl<C: Clock> LeaseSpender<C> {
     /// [`Error::ExceedsCapacity`] if the cost is above the limit.
     #[inline]
     pub fn spend(&self, now: Monotonic, cost: u64) -> Result<Spending<'_, C>, Error<Infallible>> {
+        if cost > self.limit {
+            let limit = self.limit;
+            return Err(Error::ExceedsCapacity { cost, limit });
+        }
         let mut state = self.state.lock();
         match state.purse.spend(now, cost) {
             Some(served) => {
                 drop(state);
                 Ok(Spending::Served(self.served(served)))
             }
-            None => self.look(Opened::of(state), now, cost),
+            None => Ok(self.look(Opened::of(state), now, cost)),
         }
     }
 
@@ -165,34 +169,25 @@ impl<C: Clock> LeaseSpender<C> {
 
     /// Decides what the purse could not.
     #[cold]
-    fn look(
-        &self,
-        mut state: Opened<'_>,
-        now: Monotonic,
-        cost: u64,
-    ) -> Result<Spending<'_, C>, Error<Infallible>> {
+    fn look(&self, mut state: Opened<'_>, now: Monotonic, cost: u64) -> Spending<'_, C> {
         if let Spend::Served(served) = state.line.ledger.spend(now, cost) {
             let mut decision = self.served(served);
             if !state.has_leased {
                 decision.reset_at = self.clock.now() + self.ttl;
             }
-            return Ok(Spending::Served(decision));
-        }
-        if cost > self.limit {
-            let limit = self.limit;
-            return Err(Error::ExceedsCapacity { cost, limit });
+            return Spending::Served(decision);
         }
         if state.line.ledger.is_asking() {
-            return Ok(Spending::InFlight);
+            return Spending::InFlight;
         }
         let waiter = state.line.join(cost, Ticket::Asker);
-        Ok(match state.line.ledger.begin(&self.rules, now) {
+        match state.line.ledger.begin(&self.rules, now) {
             Some(ask) => Spending::NeedsRefresh(Refresh::new(self, ask, waiter)),
             None => {
                 state.line.leave(waiter);
                 Spending::InFlight
             }
-        })
+        }
     }
 
     fn served(&self, served: Served) -> Decision {

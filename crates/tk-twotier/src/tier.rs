@@ -8,6 +8,7 @@ mod error;
 mod exact;
 mod idle;
 mod inner;
+mod key_sizer;
 mod l1;
 mod leasing;
 mod local;
@@ -15,9 +16,11 @@ mod mode;
 mod observer;
 mod policy;
 mod reset;
+mod restrategy;
 mod shard;
 mod slot;
 mod stats;
+mod table;
 mod tasks;
 
 pub use builder::TwoTierBuilder;
@@ -89,7 +92,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     ///
     /// # Errors
     ///
-    /// An empty key.
+    /// An empty key, or a limiter that has been closed.
     #[inline]
     pub fn try_check<K: Key + ?Sized>(&self, key: &K) -> Answer<Local, L2> {
         self.try_check_n(key, 1)
@@ -100,13 +103,14 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::ExceedsCapacity`] if the cost can never be admitted, or an empty key.
-    #[inline]
+    /// [`Error::ExceedsCapacity`] if the cost can never be admitted, an empty key, or a limiter that has been closed.
+    #[inline(always)]
     pub fn try_check_n<K: Key + ?Sized>(&self, key: &K, cost: u64) -> Answer<Local, L2> {
         self.inner.fits(cost)?;
         if key.is_empty() {
             return Err(Error::EmptyKey);
         }
+        self.inner.refuse_if_closed()?;
         Ok(Inner::local(&self.inner, key, cost))
     }
 
@@ -121,6 +125,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
         if key.is_empty() {
             return Err(Error::EmptyKey);
         }
+        self.inner.refuse_if_closed()?;
         match self.inner.peek_local(key) {
             Some(decision) => Ok(decision),
             None => self.inner.peek_l2(key).await,
@@ -144,9 +149,11 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
 
     /// Puts another strategy in force, from the next call on. What keys have used is kept.
     ///
-    /// A capacity below the batch makes leases as small as the capacity. Denials in memory are forgotten.
+    /// A capacity below the batch makes leases as small as the capacity. Denials in memory are forgotten, and credits leased
+    /// under the strategy before are handed back, on a task of their own; called outside of a Tokio runtime, they are lost until their
+    /// window ends. Other nodes go on by their own strategy until theirs is set too.
     pub fn set_strategy(&self, strategy: L2::Strategy) {
-        self.inner.set_strategy(strategy);
+        Inner::set_strategy(&self.inner, strategy);
     }
 
     /// The strategy in force.

@@ -11,7 +11,9 @@ mod tier {
     mod home;
     mod leased;
     mod outage;
+    mod plugins;
     mod resets;
+    mod strategies;
     mod telling;
     mod unsound;
 }

@@ -10,10 +10,10 @@ use std::{
 use anyhow::{Context as _, Result};
 use tk_benches::{Contender, Harness, Report, Spread, Stopwatch, Table, Traffic, name_of};
 use tk_core::{
-    Clock as _, Decision, Error, FixedWindow, Grant, Key, RateLimiter, Store, SyncStore,
-    SystemClock, Tag,
+    Clock, Decision, Error, FixedWindow, Grant, Key, RateLimiter, Store, SyncStore, SystemClock,
+    Tag,
 };
-use tk_store_memory::MemoryStore;
+use tk_store_memory::{MemoryStore, QuantaClock};
 use tk_twotier::{Lease, LeaseSpender, Mode, Spending, TwoTier};
 use tokio::runtime::Runtime;
 
@@ -21,10 +21,14 @@ use crate::section::Settings;
 
 pub(crate) fn run(settings: &Settings, harness: &mut Harness, report: &mut Report) -> Result<()> {
     report.tables.push(hits(settings, harness)?);
-    report.tables.push(spender(settings, harness)?);
-    let (table, calls) = latency(settings, harness)?;
-    report.tables.push(table);
-    report.notes.push(calls);
+    if settings.wants("LeaseSpender") {
+        report.tables.push(spender(settings, harness)?);
+    }
+    if settings.wants("far") {
+        let (table, calls) = latency(settings, harness)?;
+        report.tables.push(table);
+        report.notes.push(calls);
+    }
     Ok(())
 }
 
@@ -40,51 +44,68 @@ fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().build()?)
 }
 
-/// A leased hit beside a check of the memory store on the same keys.
+/// A leased hit beside a check of the memory store on the same keys, by the same clock.
 fn hits(settings: &Settings, harness: &mut Harness) -> Result<Table> {
     let mut table = Table::new("Leased hits", "nanoseconds per check");
-    let runtime = runtime()?;
     for keys in [1, 1_000, 100_000, 1_000_000] {
-        let memory = RateLimiter::new(ample()?, MemoryStore::new());
-        let lease = Lease::batch(1 << 28).window_coupled(true);
-        let tier = TwoTier::builder(ample()?, MemoryStore::new())
-            .max_keys(2_000_000)
-            .mode(Mode::Leased(lease))
-            .build()?;
-        for number in 0..keys {
-            let name = name_of(number);
-            anyhow::ensure!(memory.check(&name)?.allowed, "a new key is admitted");
-            anyhow::ensure!(runtime.block_on(tier.check(&name))?.allowed, "and here too");
+        let row = format!("{keys} keys, SystemClock");
+        if settings.wants(&row) {
+            table.row(row, hits_of(keys, SystemClock, settings, harness)?);
         }
-        let traffic = Traffic::of(if keys == 1 {
-            Spread::One
-        } else {
-            Spread::Uniform { keys }
-        });
-        let contenders = [
-            Contender::new("try_check", |thread, count| {
-                for key in traffic.requests(thread, count) {
-                    black_box(&tier.try_check(key.as_str()));
-                }
-            }),
-            Contender::new("check().await", |thread, count| {
-                runtime.block_on(async {
-                    for key in traffic.requests(thread, count) {
-                        black_box(&tier.check(key.as_str()).await);
-                    }
-                });
-            }),
-            Contender::new("memory store check", |thread, count| {
-                for key in traffic.requests(thread, count) {
-                    black_box(&memory.check(key.as_str()));
-                }
-            }),
-        ];
-        let figures = harness.compare(settings.plan(1, 50_000), &contenders);
-        let names = contenders.iter().map(|one| one.name().to_owned());
-        table.row(format!("{keys} keys"), names.zip(figures));
+        let row = format!("{keys} keys, QuantaClock");
+        if settings.wants(&row) {
+            table.row(row, hits_of(keys, QuantaClock::new(), settings, harness)?);
+        }
     }
     Ok(table)
+}
+
+fn hits_of<C: Clock + Clone + 'static>(
+    keys: u64,
+    clock: C,
+    settings: &Settings,
+    harness: &mut Harness,
+) -> Result<Vec<(String, f64)>> {
+    let runtime = runtime()?;
+    let memory = RateLimiter::new(ample()?, MemoryStore::with_clock(clock.clone()));
+    let lease = Lease::batch(1 << 28).window_coupled(true);
+    let tier = TwoTier::builder(ample()?, MemoryStore::with_clock(clock.clone()))
+        .clock(clock)
+        .max_keys(2_000_000)
+        .mode(Mode::Leased(lease))
+        .build()?;
+    for number in 0..keys {
+        let name = name_of(number);
+        anyhow::ensure!(memory.check(&name)?.allowed, "a new key is admitted");
+        anyhow::ensure!(runtime.block_on(tier.check(&name))?.allowed, "and here too");
+    }
+    let traffic = Traffic::of(if keys == 1 {
+        Spread::One
+    } else {
+        Spread::Uniform { keys }
+    });
+    let contenders = [
+        Contender::new("memory store check", |thread, count| {
+            for key in traffic.requests(thread, count) {
+                black_box(&memory.check(key.as_str()));
+            }
+        }),
+        Contender::new("try_check", |thread, count| {
+            for key in traffic.requests(thread, count) {
+                black_box(&tier.try_check(key.as_str()));
+            }
+        }),
+        Contender::new("check().await", |thread, count| {
+            runtime.block_on(async {
+                for key in traffic.requests(thread, count) {
+                    black_box(&tier.check(key.as_str()).await);
+                }
+            });
+        }),
+    ];
+    let figures = harness.compare(settings.plan(1, 50_000), &contenders);
+    let names = contenders.iter().map(|one| one.name().to_owned());
+    Ok(names.zip(figures).collect())
 }
 
 /// Spending beside one atomic addition.

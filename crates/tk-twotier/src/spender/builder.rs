@@ -80,7 +80,7 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
     /// [`ConfigError`] naming the setting that is out of range.
     pub fn build(self) -> Result<LeaseSpender<C>, ConfigError> {
         let limit = Range::between("limit", self.limit.into(), 1, Range::MAX_UNITS)?;
-        Range::between("ttl", self.ttl.as_micros(), 1, Range::MAX_PERIOD_MICROS)?;
+        Range::period("ttl", self.ttl)?;
         let batch = self.batch.unwrap_or((limit / 10).max(1));
         let batch = Range::between("batch", batch.into(), 1, limit)?;
         let state = State {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tk_core::{Decision, Error, Monotonic, OwnedKey, Store, Strategy, Timestamp};
 use tokio::sync::oneshot;
 
-use super::{TierError, denial::Denial};
-use crate::{HandBack, LeaseRules, Sizer, Verdict, line::Line};
+use super::{TierError, denial::Denial, key_sizer::KeySizer};
+use crate::{HandBack, LeaseRules, Verdict, line::Line};
 
 /// What a request that waited for a lease is told.
 pub(crate) enum Told<E: std::fmt::Debug> {
@@ -29,7 +29,7 @@ pub(crate) struct Entry<L2: Store> {
     pub(super) line: Line<Ticket<L2>>,
     pub(super) denial: Option<Denial>,
     pub(super) key: Arc<OwnedKey>,
-    pub(super) sizer: Option<Box<dyn Sizer>>,
+    pub(super) sizer: Option<KeySizer>,
     /// The failure policy's own state.
     pub(super) local: Option<Box<<L2::Strategy as Strategy>::State>>,
 }
@@ -43,7 +43,7 @@ impl GivenUp {
 }
 
 impl<L2: Store> Entry<L2> {
-    pub(super) fn new(key: OwnedKey, sizer: Option<Box<dyn Sizer>>) -> Self {
+    pub(super) fn new(key: OwnedKey, sizer: Option<KeySizer>) -> Self {
         Self {
             line: Line::new(),
             denial: None,
@@ -72,12 +72,7 @@ impl<L2: Store> Entry<L2> {
         now: Monotonic,
     ) -> LeaseRules {
         let size = match &mut self.sizer {
-            Some(sizer) => {
-                if let Some(demand) = self.line.ledger.take_demand(now) {
-                    sizer.observe(demand);
-                }
-                sizer.size()
-            }
+            Some(sizer) => sizer.next(self.line.ledger.take_demand(now)),
             None => rules.batch(),
         };
         rules.sized(size.min(capacity))
@@ -105,5 +100,13 @@ impl<L2: Store> Entry<L2> {
             backs: self.line.ledger.hand_back(rules, now),
             stranded: self.line.ledger.take_stranded(),
         }
+    }
+
+    /// Gives up its credits and whatever rests on answers from before: the denial at hand, and the lease in flight, which is void.
+    pub(super) fn start_over(&mut self, rules: &LeaseRules, now: Monotonic) -> GivenUp {
+        self.denial = None;
+        let given_up = self.give_up(rules, now);
+        self.line.ledger.reset(rules);
+        given_up
     }
 }

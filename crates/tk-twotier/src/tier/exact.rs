@@ -1,6 +1,9 @@
 //! One call of the shared store for one request, and what is answered if it fails.
 
-use std::{sync::Arc, sync::atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use tk_core::{Clock, Decision, Error, Key, Monotonic, Store};
 
@@ -107,8 +110,10 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let (limit, now) = (self.capacity(), self.clock.now());
         let decision = match self.policy {
             FailurePolicy::Error => return (Tier::L2, Err(Error::Store(error))),
+            // Cost 0 is allowed whoever answers.
+            FailurePolicy::Deny { .. } if cost == 0 => blind(true, limit, now, Duration::ZERO),
             FailurePolicy::Deny { retry_after } => blind(false, limit, now, retry_after),
-            FailurePolicy::Allow => blind(true, limit, now, std::time::Duration::ZERO),
+            FailurePolicy::Allow => blind(true, limit, now, Duration::ZERO),
             FailurePolicy::LocalShare { share } => self.share(key, cost, share),
         };
         (Tier::Policy, Ok(decision))

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tk_core::{Clock, Store};
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, task::AbortHandle};
 
 use super::{Observer, entry::GivenUp, inner::Inner};
 use crate::HandBack;
@@ -80,13 +80,14 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         self.hand_back(given_up).await
     }
 
-    /// Starts the task that looks for idle keys, once.
+    /// Starts the task that looks for idle keys, unless it runs.
     pub(super) fn watch_idle(this: &Arc<Self>, runtime: &Handle) {
         let Some(idle) = this.lease_plan().and_then(|lease| lease.idle) else {
             return;
         };
         let mut task = this.idle_task.lock();
-        if task.is_none() {
+        // An observer that panics ends it.
+        if task.as_ref().is_none_or(AbortHandle::is_finished) {
             let inner = this.clone();
             let pause = (idle / 2).max(SHORTEST_PAUSE);
             let watch = async move {

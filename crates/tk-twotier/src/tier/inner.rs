@@ -19,9 +19,9 @@ use super::{
 
 pub(crate) struct Inner<L2: Store, C, O> {
     pub(super) l2: L2,
-    strategy: RwLock<L2::Strategy>,
+    pub(super) strategy: RwLock<L2::Strategy>,
     /// The strategy's, where it can be read without a lock.
-    capacity: AtomicU64,
+    pub(super) capacity: AtomicU64,
     pub(super) plan: Plan,
     pub(super) policy: FailurePolicy,
     /// The failure policy's state of the keys for which there is no room.
@@ -80,7 +80,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
         self.capacity.load(Ordering::Relaxed)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn fits(&self, cost: u64) -> Answer<(), L2> {
         let limit = self.capacity();
         if cost > limit {
@@ -92,17 +92,6 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
 
     pub(super) fn strategy(&self) -> L2::Strategy {
         self.strategy.read().clone()
-    }
-
-    pub(super) fn set_strategy(&self, strategy: L2::Strategy) {
-        let mut current = self.strategy.write();
-        self.capacity.store(strategy.capacity(), Ordering::Relaxed);
-        *current = strategy;
-        drop(current);
-        self.resets.fetch_add(1, Ordering::AcqRel);
-        for mut shard in self.l1.shards() {
-            shard.slots().for_each(|slot| slot.open().denial = None);
-        }
     }
 
     pub(super) const fn lease_plan(&self) -> Option<&LeasePlan> {
@@ -127,6 +116,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
         }
     }
 
+    #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -135,6 +125,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
         self.closed.store(true, Ordering::Release);
     }
 
+    #[inline(always)]
     pub(super) fn refuse_if_closed(&self) -> Answer<(), L2> {
         if self.is_closed() {
             Err(Error::Store(TierError::Closed))

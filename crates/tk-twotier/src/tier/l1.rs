@@ -10,21 +10,26 @@ use tk_core::{Fingerprint, Key, Monotonic, OwnedKey, Store, Timestamp};
 
 use super::{
     entry::{Entry, GivenUp},
+    key_sizer::KeySizer,
     shard::{Hits, Shard},
     slot::{Opened, Slot},
 };
 use crate::{
-    LeaseRules, Sizer,
+    LeaseRules,
     sync::{Mutex, MutexGuard},
 };
 
 /// Slots by key, in shards with a lock each that is never held across an await.
 pub(crate) struct L1<L2: Store> {
-    shards: Box<[Mutex<Shard<L2>>]>,
+    shards: Box<[Guarded<Mutex<Shard<L2>>>]>,
     hashes: [RandomState; 2],
     keys: AtomicUsize,
     max_keys: usize,
 }
+
+/// A cache line of its own, so that a hit writes this one and its slot's, and no neighbour's.
+#[repr(align(64))]
+struct Guarded<T>(T);
 
 /// Makes room with regard to what keys still hold.
 pub(crate) struct Room<'a, L2: Store> {
@@ -51,27 +56,29 @@ impl<L2: Store> L1<L2> {
             .clamp(1, MAX_SHARDS)
             .next_power_of_two();
         Self {
-            shards: (0..shards).map(|_| Mutex::new(Shard::new())).collect(),
+            shards: (0..shards)
+                .map(|_| Guarded(Mutex::new(Shard::new())))
+                .collect(),
             hashes: [RandomState::new(), RandomState::new()],
             keys: AtomicUsize::new(0),
             max_keys,
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fingerprint<K: Key + ?Sized>(&self, key: &K) -> Fingerprint {
         Fingerprint::of(key, &self.hashes)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock(&self, fingerprint: Fingerprint) -> MutexGuard<'_, Shard<L2>> {
         // The index within the shard uses the other half of the bits.
         let shard = (fingerprint.bits() >> 64) as usize & (self.shards.len() - 1);
-        self.shards[shard].lock()
+        self.shards[shard].0.lock()
     }
 
     pub(crate) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Shard<L2>>> {
-        self.shards.iter().map(|shard| shard.lock())
+        self.shards.iter().map(|shard| shard.0.lock())
     }
 
     pub(crate) fn keys(&self) -> usize {
@@ -86,7 +93,7 @@ impl<L2: Store> L1<L2> {
         shard: &'a mut Shard<L2>,
         fingerprint: Fingerprint,
         key: &K,
-        sizer: impl FnOnce() -> Option<Box<dyn Sizer>>,
+        sizer: impl FnOnce() -> Option<KeySizer>,
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) -> Option<(Opened<'a, L2>, &'a mut Hits)> {
@@ -143,12 +150,13 @@ impl<L2: Store> L1<L2> {
     pub(crate) fn return_idle(&self, shard: &mut Shard<L2>, room: &Room<'_, L2>) -> Vec<GivenUp> {
         let mut given_up = Vec::new();
         for place in 0..shard.places() {
-            let Some(slot) = shard.get_mut(place) else {
-                continue;
-            };
-            if room.is_spent(slot) {
+            // Another key may have moved into the place of one that was forgotten.
+            while shard.get(place).is_some_and(|slot| room.is_spent(slot)) {
                 self.forget(shard, place, room, &mut given_up);
-            } else if slot.is_idle(room.now, room.idle) {
+            }
+            if let Some(slot) = shard.get_mut(place)
+                && slot.is_idle(room.now, room.idle)
+            {
                 room.give_up(slot, &mut given_up);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -15,6 +16,7 @@ use super::{
     denial::Denial,
     entry::{Entry, GivenUp, Told},
     inner::Inner,
+    key_sizer::KeySizer,
     slot::Opened,
 };
 use crate::{Ask, Settlement, Spend, Verdict, Waiter, line::Line};
@@ -95,7 +97,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let mut shard = self.l1.lock(fingerprint);
         // Under the lock: `close` waits for the leases of all who enter before it takes the lock.
         self.refuse_if_closed()?;
-        let sizer = || Some(self.lease_plan()?.sizers.as_ref()?.sizer());
+        let sizer = || Some(KeySizer::of(self.lease_plan()?.sizers.as_ref()?));
         let Some((mut entry, hits)) =
             self.l1
                 .enter(&mut shard, fingerprint, key, sizer, &room, evicted)
@@ -149,13 +151,13 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         Some(ask)
     }
 
-    /// Applies the answer to `ask`, and tells those whom it decides on. Returns the next lease if somebody still waits.
+    /// Applies the answer to `ask`, and tells those whom it decides on.
     fn land(
         &self,
         fingerprint: Fingerprint,
         ask: Ask,
         answer: &Answer<Grant, L2>,
-    ) -> Option<(Option<Ask>, GivenUp)> {
+    ) -> Option<Landed> {
         let lease = self.lease_plan()?;
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         let mut shard = self.l1.lock(fingerprint);
@@ -189,10 +191,11 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             backs,
             stranded: entry.line.ledger.take_stranded(),
         };
-        drop(entry);
-        drop(shard);
-        self.note(&ask, answer, late);
-        Some((next, given_up))
+        Some(Landed {
+            next,
+            given_up,
+            late,
+        })
     }
 
     /// Counts the answer to a lease.
@@ -242,10 +245,18 @@ fn sound<E: std::fmt::Debug>(ask: &Ask, grant: Grant) -> Result<Grant, Error<Tie
     }
 }
 
+/// What an answer leaves to do.
+struct Landed {
+    /// The next lease, if somebody still waits. It is in flight already.
+    next: Option<Ask>,
+    given_up: GivenUp,
+    late: u64,
+}
+
 /// A lease on its way to the shared store and back.
 ///
 /// It runs on a task of its own, so that no caller who goes away takes the grant along. Dropped halfway, by
-/// a panic of the store or the end of its runtime, it tells the waiters that no answer will come.
+/// a panic of the store or of the observer or by the end of its runtime, it tells the waiters that no answer will come.
 pub(super) struct Flight<L2: Store, C: Clock + 'static, O: Observer> {
     inner: Arc<Inner<L2, C, O>>,
     key: Arc<OwnedKey>,
@@ -271,14 +282,15 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Flight<L2, C, O> {
                 .lease(&strategy, &key, ask.want(), ask.at_least());
             let answer = self.inner.called(lease.await);
             let answer = answer.and_then(|grant| sound(&ask, grant));
-            self.ask = self.land(ask, &answer);
+            let landed = self.inner.land(self.fingerprint, ask, &answer);
+            // Before the observer hears of it: should that panic, what is in flight by now still has to land.
+            self.ask = landed.as_ref().and_then(|landed| landed.next);
+            if let Some(landed) = landed {
+                self.inner.note(&ask, &answer, landed.late);
+                // Before the next lease is sent: what a void grant holds may be what that one needs.
+                self.inner.hand_back(vec![landed.given_up]).await;
+            }
         }
-    }
-
-    fn land(&self, ask: Ask, answer: &Answer<Grant, L2>) -> Option<Ask> {
-        let (next, given_up) = self.inner.land(self.fingerprint, ask, answer)?;
-        Inner::hand_back_later(&self.inner, vec![given_up]);
-        next
     }
 }
 
@@ -287,8 +299,12 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Flight<L2, C, O> {
         if let Some(ask) = self.ask.take() {
             // All who wait are told, so that no lease is due after this one. Nothing is spawned from here.
             let lost = Err(Error::Store(TierError::Lost));
-            if let Some((_, given_up)) = self.inner.land(self.fingerprint, ask, &lost) {
-                self.inner.strand(given_up.units());
+            if let Some(landed) = self.inner.land(self.fingerprint, ask, &lost) {
+                // An observer that panics while a panic is under way would end the process.
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    self.inner.note(&ask, &lost, landed.late);
+                    self.inner.strand(landed.given_up.units());
+                }));
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Local {
 
 impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     /// Decides from credits or a denial at hand: one reading of the clock, one lock, no allocation.
-    #[inline]
+    #[inline(always)]
     pub(super) fn local<K: Key + ?Sized>(this: &Arc<Self>, key: &K, cost: u64) -> Local {
         if this.lease_plan().is_none() && this.plan.max_denial.is_none() {
             return Local::NeedsL2;

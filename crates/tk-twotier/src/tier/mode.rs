@@ -172,7 +172,7 @@ impl Mode {
 
 impl DenyCache {
     fn checked(self) -> Result<Duration, ConfigError> {
-        positive("max_age", self.max_age)
+        Range::period("max_age", self.max_age).map(|_| self.max_age)
     }
 }
 
@@ -188,16 +188,13 @@ impl Lease {
             .drops_late(has_edges)
             .low_water(self.low_water)?
             .drift_ppm(self.drift_ppm)?;
-        let idle = self.idle.map(|idle| positive("return_idle_after", idle));
+        if let Some(idle) = self.idle {
+            Range::period("return_idle_after", idle)?;
+        }
         Ok(LeasePlan {
             rules,
             sizers,
-            idle: idle.transpose()?,
+            idle: self.idle,
         })
     }
-}
-
-/// Checks that a time is at least a microsecond.
-fn positive(field: &'static str, time: Duration) -> Result<Duration, ConfigError> {
-    Range::between(field, time.as_micros(), 1, Range::MAX_PERIOD_MICROS).map(|_| time)
 }

@@ -15,7 +15,7 @@ pub enum FailurePolicy {
     Error,
     /// Everything is denied. The answer says to come back after `retry_after`.
     Deny {
-        /// When to come back; at least a microsecond.
+        /// When to come back: whole microseconds, at least one.
         retry_after: Duration,
     },
     /// Everything is allowed. The answer says that nothing remains, since nobody knows.
@@ -48,8 +48,7 @@ impl FailurePolicy {
     pub(crate) fn checked(self) -> Result<Self, ConfigError> {
         match self {
             Self::Deny { retry_after } => {
-                let micros = retry_after.as_micros();
-                Range::between("retry_after", micros, 1, Range::MAX_PERIOD_MICROS)?;
+                Range::period("retry_after", retry_after)?;
             }
             Self::LocalShare {
                 share: (part, whole),

@@ -42,11 +42,9 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         self.resets.fetch_add(1, Ordering::AcqRel);
         let mut shard = self.l1.lock(fingerprint);
         let (mut entry, _) = shard.open(fingerprint)?;
-        entry.denial = None;
         entry.local = None;
+        entry.denial = None;
         let rules = &self.lease_plan()?.rules;
-        let given_up = entry.give_up(rules, self.clock.monotonic());
-        entry.line.ledger.reset(rules);
-        Some(given_up)
+        Some(entry.start_over(rules, self.clock.monotonic()))
     }
 }

@@ -1,13 +1,15 @@
 //! A part of the keys in memory.
 
-use hashbrown::HashTable;
 use tk_core::{Fingerprint, Store};
 
-use super::slot::{Opened, Slot};
+use super::{
+    slot::{Opened, Slot},
+    table::Table,
+};
 
 /// Slots in a table, which are also visited a few at a time, by their place in it.
 pub(crate) struct Shard<L2: Store> {
-    slots: HashTable<Slot<L2>>,
+    slots: Table<Slot<L2>>,
     /// The place that is visited next.
     cursor: usize,
     pub(super) hits: Hits,
@@ -22,27 +24,18 @@ pub(crate) struct Hits {
     pub(super) served: u64,
 }
 
-const fn hash(fingerprint: Fingerprint) -> u64 {
-    fingerprint.bits() as u64
-}
-
 impl<L2: Store> Shard<L2> {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            slots: HashTable::new(),
+            slots: Table::default(),
             cursor: 0,
-            hits: Hits {
-                admitted: 0,
-                denied: 0,
-                served: 0,
-            },
+            hits: Hits::default(),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot<L2>, &mut Hits)> {
-        let is_it = |slot: &Slot<L2>| slot.fingerprint() == fingerprint;
-        let slot = self.slots.find_mut(hash(fingerprint), is_it)?;
+        let slot = self.slots.find(fingerprint)?;
         Some((slot, &mut self.hits))
     }
 
@@ -53,22 +46,19 @@ impl<L2: Store> Shard<L2> {
 
     /// Adds the slot of a key that has none.
     pub(super) fn insert(&mut self, slot: Slot<L2>) {
-        let rehash = |slot: &Slot<L2>| hash(slot.fingerprint());
-        self.slots
-            .insert_unique(hash(slot.fingerprint()), slot, rehash);
+        self.slots.insert(slot);
     }
 
     pub(super) fn remove(&mut self, place: usize) -> Option<Slot<L2>> {
-        let slot = self.slots.get_bucket_entry(place).ok()?;
-        Some(slot.remove().0)
+        self.slots.remove(place)
     }
 
     pub(super) fn get(&self, place: usize) -> Option<&Slot<L2>> {
-        self.slots.get_bucket(place)
+        self.slots.get(place)
     }
 
     pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut Slot<L2>> {
-        self.slots.get_bucket_mut(place)
+        self.slots.get_mut(place)
     }
 
     pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot<L2>> {
@@ -77,7 +67,7 @@ impl<L2: Store> Shard<L2> {
 
     /// Places, of which some may be empty.
     pub(super) fn places(&self) -> usize {
-        self.slots.num_buckets()
+        self.slots.places()
     }
 
     /// The next `count` places that are taken, round robin; fewer if there are fewer.

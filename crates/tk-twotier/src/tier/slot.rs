@@ -7,7 +7,7 @@ use std::{
 
 use tk_core::{Fingerprint, Monotonic, Store};
 
-use super::entry::Entry;
+use super::{entry::Entry, table::Keyed};
 use crate::{Served, ledger::Purse};
 
 /// What a hit needs, in one cache line; the rest of the entry is behind a pointer.
@@ -30,17 +30,12 @@ impl<L2: Store> Slot<L2> {
         }
     }
 
-    #[inline]
-    pub(super) const fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
-    }
-
     pub(super) const fn used_at(&self) -> Monotonic {
         self.used_at
     }
 
     /// Charges `cost` to the credits at hand, unless the ledger has to decide.
-    #[inline]
+    #[inline(always)]
     pub(super) fn spend(&mut self, now: Monotonic, cost: u64) -> Option<Served> {
         let served = self.purse.spend(now, cost)?;
         self.used_at = now;
@@ -60,6 +55,13 @@ impl<L2: Store> Slot<L2> {
     /// The entry as it was when it was last open, for what spending does not change.
     pub(super) fn peek(&self) -> &Entry<L2> {
         &self.entry
+    }
+}
+
+impl<L2: Store> Keyed for Slot<L2> {
+    #[inline(always)]
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
     }
 }
 

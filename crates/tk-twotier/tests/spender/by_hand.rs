@@ -91,6 +91,21 @@ fn carried_over_credits_do_not_end() {
 }
 
 #[test]
+fn a_cost_above_the_limit_is_refused_though_credits_would_cover_it() {
+    let service = Service::new(100);
+    let spender = service.spender(100, |builder| builder);
+    let refresh = refresh(&spender, service.now(), 100);
+    let mut grant = service.grant(refresh.demand());
+    grant.amount += 150;
+    let _ = spender.apply_lease(refresh, &grant);
+    assert_eq!(spender.credits(), 150);
+    let error = spender.spend(service.now(), 101).expect_err("never");
+    let (cost, limit) = (101, 100);
+    assert_eq!(error, Error::ExceedsCapacity { cost, limit });
+    assert!(is_served(&spender, service.now(), 100));
+}
+
+#[test]
 fn a_grant_that_is_over_is_tried_again_three_times() {
     let service = Service::new(100);
     let spender = service.spender(10, |builder| builder);

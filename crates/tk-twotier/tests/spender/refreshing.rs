@@ -1,6 +1,6 @@
 //! Spending with a function that asks.
 
-use std::{future::pending, sync::Arc};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use tk_core::Grant;
 use tk_twotier::SpendError;
@@ -85,6 +85,39 @@ async fn a_grant_that_is_always_over_is_an_error_and_no_loop() {
         Err(SpendError::TooLate)
     );
     assert_eq!(service.asked.lock().expect("no panic").len(), 4);
+}
+
+#[tokio::test]
+async fn a_grant_that_says_not_how_long_it_lasts_is_an_error_and_no_endless_wait() {
+    for is_coupled in [true, false] {
+        let service = Service::new(100);
+        let spender = service.spender(10, |builder| builder.window_coupled(is_coupled));
+        let unset = async |demand| {
+            let mut grant = service.reserve(demand).await?;
+            grant.span = Duration::ZERO;
+            Ok::<_, &str>(grant)
+        };
+        assert_eq!(
+            spender.spend_or_refresh(1, unset).await,
+            Err(SpendError::TooLate)
+        );
+        let whole = |demand| service.reserve(demand);
+        let decision = spender.spend_or_refresh(1, whole).await;
+        assert!(decision.expect("it answers").allowed, "it asks again");
+    }
+}
+
+#[tokio::test]
+async fn a_spender_asks_again_as_soon_as_its_grant_is_spent() {
+    let service = Service::new(100);
+    let spender = service.spender(10, |builder| builder);
+    for _ in 0..30 {
+        let decision = spender
+            .spend_or_refresh(1, |demand| service.reserve(demand))
+            .await;
+        assert!(decision.expect("it answers").allowed);
+    }
+    assert_eq!(*service.asked.lock().expect("no panic"), [10, 10, 10]);
 }
 
 #[tokio::test]

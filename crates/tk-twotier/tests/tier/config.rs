@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tk_twotier::{DenyCache, FailurePolicy, Lease, Mode, SizerOptions, TwoTier};
+use tk_twotier::{DenyCache, FailurePolicy, Lease, LeaseSpender, Mode, SizerOptions, TwoTier};
 
 use super::{l2::L2, node::per_second};
 
@@ -43,6 +43,31 @@ fn times_are_not_zero() {
         refused(Mode::CachedDeny(DenyCache::max_age(Duration::ZERO))),
         "`max_age` is 0; allowed is 1 to 35184372088832"
     );
+}
+
+#[test]
+fn times_are_whole_microseconds() {
+    let time = Duration::from_nanos(1_500);
+    let lease = Lease::batch(10).return_idle_after(time);
+    assert_eq!(
+        refused(Mode::Leased(lease)),
+        "`return_idle_after` is 1.5µs; allowed are whole microseconds"
+    );
+    assert_eq!(
+        refused(Mode::CachedDeny(DenyCache::max_age(time))),
+        "`max_age` is 1.5µs; allowed are whole microseconds"
+    );
+    let lease = Lease::batch(10).cached_denials(DenyCache::max_age(time));
+    assert!(refused(Mode::Leased(lease)).starts_with("`max_age` is 1.5µs"));
+    let builder = TwoTier::builder(per_second(100), L2::new());
+    let policy = FailurePolicy::Deny { retry_after: time };
+    let error = builder
+        .on_failure(policy)
+        .build()
+        .expect_err("out of range");
+    assert!(error.to_string().starts_with("`retry_after` is 1.5µs"));
+    let error = LeaseSpender::new(100, time).expect_err("out of range");
+    assert!(error.to_string().starts_with("`ttl` is 1.5µs"));
 }
 
 #[test]

@@ -38,6 +38,28 @@ async fn a_denial_answers_its_cost_and_dearer_with_the_retry_time_that_is_left()
 }
 
 #[tokio::test]
+async fn what_was_denied_is_counted_in_no_mode() {
+    let leased = |batch| Lease::batch(batch).cached_denials(DenyCache::default());
+    for mode in [
+        Mode::Strict,
+        cached(),
+        coupled(8),
+        Mode::Leased(leased(8).window_coupled(true)),
+        Mode::Leased(leased(10)),
+    ] {
+        let l2 = L2::new();
+        let per_minute = tk_core::FixedWindow::per_minute(10).expect("a limit within the range");
+        let node = Node::new(&l2, per_minute, mode);
+        assert!(node.admits(8).await);
+        assert!(!node.admits(5).await);
+        let decision = node.tier.check("key").await.expect("it answers");
+        assert!(decision.allowed);
+        assert_eq!(decision.remaining, 1);
+        assert!(node.admits(1).await && !node.admits(1).await);
+    }
+}
+
+#[tokio::test]
 async fn the_cheapest_denial_is_the_one_that_is_remembered() {
     let l2 = L2::new();
     let node = Node::new(&l2, per_second(10), cached());

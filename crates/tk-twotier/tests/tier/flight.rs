@@ -121,6 +121,50 @@ async fn a_store_that_panics_fails_those_who_wait_and_no_others() {
     assert!(node.admits(1).await);
 }
 
+#[tokio::test]
+async fn a_lease_that_is_denied_fails_or_is_dropped_gives_its_place_to_the_next() {
+    let l2 = L2::new();
+    let node = Node::with(&l2, per_second(5), coupled(5), |builder| {
+        builder.max_keys(1)
+    });
+    let leases = |key: &'static str, units| {
+        let (tier, asked) = (node.tier.clone(), l2.log().leases.len());
+        let l2 = l2.clone();
+        async move {
+            let answer = tier.check_n(key, units).await;
+            assert_eq!(
+                l2.log().leases.len(),
+                asked + 1,
+                "{key} is leased, not checked"
+            );
+            answer.map(|decision| decision.allowed)
+        }
+    };
+    assert_eq!(leases("denied", 5).await, Ok(true));
+    assert_eq!(leases("denied", 1).await, Ok(false));
+    assert_eq!(leases("second", 1).await, Ok(true));
+    l2.fails(true);
+    assert!(leases("failed", 1).await.is_err());
+    l2.fails(false);
+    assert_eq!(
+        leases("failed", 1).await,
+        Ok(true),
+        "the same key asks again"
+    );
+    l2.panics(true);
+    assert!(leases("lost", 1).await.is_err());
+    l2.panics(false);
+    assert_eq!(leases("third", 1).await, Ok(true));
+    l2.replies(false);
+    let dropped = tokio::spawn(leases("dropped", 1));
+    settle().await;
+    dropped.abort();
+    l2.replies(true);
+    settle().await;
+    assert_eq!(leases("last", 1).await, Ok(true));
+    assert_eq!(node.tier.stats().keys, 1);
+}
+
 #[test]
 fn outside_of_a_runtime_a_lease_is_refused_and_hits_go_on() {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,9 +1,10 @@
 //! Credits find their way home: rule 5.
 
-use tk_twotier::{Lease, Mode};
+use tk_core::Error;
+use tk_twotier::{DenyCache, Lease, Local, Mode, TierError};
 
 use super::{
-    l2::L2,
+    l2::{Down, L2},
     node::{Node, carried, coupled, millis, pass, per_second, settle},
 };
 
@@ -21,6 +22,48 @@ async fn closing_hands_back_what_was_not_spent_and_refuses_more() {
     );
     assert_eq!(node.tier.close().await, 0, "once");
     assert_eq!(l2.log().hand_backs.len(), 1);
+}
+
+#[tokio::test]
+async fn once_closed_nothing_answers_from_memory_either() {
+    let cached = DenyCache::default();
+    for mode in [
+        Mode::CachedDeny(cached),
+        Mode::Leased(Lease::batch(1).cached_denials(cached)),
+    ] {
+        let l2 = L2::new();
+        let node = Node::new(&l2, per_second(1), mode);
+        assert_eq!(node.hammer(3).await, 1);
+        assert!(matches!(node.tier.try_check("key"), Ok(Local::Decided(_))));
+        node.tier.close().await;
+        let tier = &node.tier;
+        assert!(is_closed(&tier.try_check("key")));
+        assert!(is_closed(&tier.check("key").await));
+        assert!(is_closed(&tier.check_n("key", 0).await));
+        assert!(is_closed(&tier.peek("key").await));
+        assert!(is_closed(&tier.reset("key").await));
+        assert!(is_closed(&tier.check("another").await));
+    }
+}
+
+#[tokio::test]
+async fn credits_serve_nobody_from_the_moment_of_closing() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    assert!(node.admits(1).await);
+    l2.requests(false);
+    let close = tokio::spawn({
+        let node = node.clone();
+        async move { node.tier.close().await }
+    });
+    settle().await;
+    assert!(is_closed(&node.tier.try_check("key")));
+    l2.requests(true);
+    assert_eq!(close.await.expect("no panic"), 9);
+}
+
+fn is_closed<T>(answer: &Result<T, Error<TierError<Down>>>) -> bool {
+    matches!(answer, Err(Error::Store(TierError::Closed)))
 }
 
 #[tokio::test]

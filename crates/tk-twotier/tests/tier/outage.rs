@@ -83,6 +83,29 @@ async fn a_policy_answers_and_is_counted() {
 }
 
 #[tokio::test]
+async fn cost_zero_is_allowed_by_every_policy_that_answers() {
+    for policy in [
+        FailurePolicy::Allow,
+        FailurePolicy::deny(),
+        FailurePolicy::one_of(4),
+    ] {
+        for mode in [
+            Mode::Strict,
+            Mode::CachedDeny(DenyCache::default()),
+            coupled(10),
+        ] {
+            let l2 = L2::new();
+            l2.fails(true);
+            let node = with_policy(&l2, mode, policy);
+            // A share that is used up, and a denial in memory, are no reason.
+            let _ = node.hammer(30).await;
+            let decision = node.tier.check_n("key", 0).await.expect("it answers");
+            assert!(decision.allowed && decision.retry_after.is_zero());
+        }
+    }
+}
+
+#[tokio::test]
 async fn no_policy_admits_what_can_never_be() {
     let l2 = L2::new();
     l2.fails(true);

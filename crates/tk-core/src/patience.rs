@@ -1,0 +1,45 @@
+//! How to wait for what another thread is about to finish.
+
+use core::{hint, time::Duration};
+use std::thread;
+
+/// The patience of a thread that waits for a lock held for some tens of nanoseconds: it spins, then yields, then sleeps.
+///
+/// A lock that sleeps has to learn, when it lets go, whether somebody sleeps, and that costs an atomic read-modify-write: as much
+/// as the whole of a short hold. A lock that only spins has no such cost, and one flaw: a holder may be
+/// descheduled, or be of lower priority than those who wait. So whoever has spun for about a microsecond yields,
+/// and whoever has yielded often sleeps.
+#[derive(Debug, Default)]
+pub struct Patience(u32);
+
+/// Rounds of spinning, each twice as long as the one before, the first about half a microsecond. Shorter ones make the
+/// holder lose the lock's lines to whoever only looks; threads that contend for one key get more done in turns of
+/// several checks.
+const SPINS: u32 = 3;
+const YIELDS: u32 = 100;
+
+impl Patience {
+    /// Waits a little, and longer each time.
+    #[inline]
+    pub fn wait(&mut self) {
+        self.0 = self.0.saturating_add(1);
+        if self.0 <= SPINS {
+            (0..4 << self.0).for_each(|_| hint::spin_loop());
+        } else {
+            get_out_of_the_way(self.0 - SPINS);
+        }
+    }
+}
+
+#[cold]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the holder was descheduled, and is only helped by getting out of its way"
+)]
+fn get_out_of_the_way(times: u32) {
+    if times <= YIELDS {
+        thread::yield_now();
+    } else {
+        thread::sleep(Duration::from_micros(50));
+    }
+}

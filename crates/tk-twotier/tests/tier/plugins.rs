@@ -1,0 +1,152 @@
+//! Sizers and observers of a user's making that panic: those who wait are not left waiting.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::SeqCst},
+};
+
+use tk_core::{Error, ManualClock};
+use tk_twotier::{Lease, LeaseAnswer, Mode, Observer, Sizer, Sizing, TierError, TwoTier};
+
+use super::{
+    l2::{L2, START},
+    node::{Node, coupled, millis, pass, per_second, settle},
+};
+
+/// Panics when it is asked for the size for the `n`th time.
+struct PanicsAt(AtomicU64, u64);
+
+impl Sizer for PanicsAt {
+    fn size(&self) -> u64 {
+        assert_ne!(self.0.fetch_add(1, SeqCst) + 1, self.1, "a sizer's bug");
+        2
+    }
+
+    fn observe(&mut self, _: u64) {}
+}
+
+/// Panics when it is told of a window.
+struct PanicsOnDemand;
+
+impl Sizer for PanicsOnDemand {
+    fn size(&self) -> u64 {
+        2
+    }
+
+    fn observe(&mut self, _: u64) {
+        panic!("a sizer's bug");
+    }
+}
+
+fn leased(l2: &L2<tk_core::FixedWindow>, sizing: Sizing) -> Node {
+    let lease = Lease::adaptive(sizing).window_coupled(true);
+    Node::new(l2, per_second(100), Mode::Leased(lease))
+}
+
+#[tokio::test]
+async fn a_sizer_that_panics_strands_nobody_who_waits() {
+    // The first is asked for by the request that misses, the second by the task that brings its grant.
+    for nth in [1, 2] {
+        let l2 = L2::new();
+        let sizing = Sizing::custom(move || PanicsAt(AtomicU64::new(0), nth));
+        let node = leased(&l2, sizing);
+        l2.replies(false);
+        let waiters: Vec<_> = (0..5).map(|_| node.spawn(1)).collect();
+        settle().await;
+        l2.replies(true);
+        for waiter in waiters {
+            assert!(waiter.await.expect("no panic reaches a request"));
+        }
+        assert_eq!(node.tier.stats().failed, 0);
+    }
+}
+
+#[tokio::test]
+async fn without_its_sizer_a_key_leases_what_its_requests_cost() {
+    let l2 = L2::new();
+    let node = leased(&l2, Sizing::custom(|| PanicsOnDemand));
+    assert_eq!(node.hammer(4).await, 4);
+    pass(&l2, std::slice::from_ref(&node), millis(1_000));
+    assert_eq!(node.hammer(2).await, 2);
+    assert!(node.admits(7).await);
+    assert_eq!(l2.log().leases, [(2, 1), (2, 1), (1, 1), (1, 1), (7, 7)]);
+}
+
+#[tokio::test]
+async fn a_maker_of_sizers_that_panics_costs_neither_the_key_nor_its_place() {
+    let l2 = L2::new();
+    let make = || -> PanicsOnDemand { panic!("a maker's bug") };
+    let node = leased(&l2, Sizing::custom(make));
+    assert_eq!(node.hammer(3).await, 3);
+    let stats = node.tier.stats();
+    assert_eq!((stats.keys, stats.leases), (1, 3));
+}
+
+/// Panics whenever it is told of a lease.
+struct PanicsOnLeases;
+
+impl Observer for PanicsOnLeases {
+    fn leased(&self, _: LeaseAnswer) {
+        panic!("an observer's bug");
+    }
+}
+
+#[tokio::test]
+async fn an_observer_that_panics_strands_nobody_who_waits() {
+    let l2 = L2::new();
+    let tier = TwoTier::builder(per_second(100), l2.clone())
+        .mode(coupled(2))
+        .clock(Arc::new(ManualClock::at(START)))
+        .observer(PanicsOnLeases)
+        .build()
+        .expect("settings within their ranges");
+    let tier = Arc::new(tier);
+    l2.replies(false);
+    let waiters: Vec<_> = (0..5)
+        .map(|_| {
+            let tier = tier.clone();
+            tokio::spawn(async move { tier.check("key").await })
+        })
+        .collect();
+    settle().await;
+    l2.replies(true);
+    let mut served = 0;
+    for waiter in waiters {
+        match waiter.await.expect("no panic reaches a request") {
+            Ok(decision) => served += u64::from(decision.allowed),
+            Err(error) => assert!(matches!(error, Error::Store(TierError::Lost)), "{error}"),
+        }
+    }
+    assert_eq!(served, 2, "those whom the grant covered were told before");
+    assert!(tier.check("key").await.expect("it answers").allowed);
+}
+
+/// Panics the first time it is told of a hand-back.
+#[derive(Default)]
+struct PanicsOnce(AtomicU64);
+
+impl Observer for PanicsOnce {
+    fn handed_back(&self, _: u64, _: Option<u64>) {
+        assert_ne!(self.0.fetch_add(1, SeqCst), 0, "an observer's bug");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_that_looks_for_idle_keys_is_started_again_after_a_panic() {
+    let l2 = L2::new();
+    let clock = Arc::new(ManualClock::at(START));
+    let lease = Lease::batch(10).return_idle_after(millis(100));
+    let tier = TwoTier::builder(per_second(100), l2.clone())
+        .mode(Mode::Leased(lease))
+        .clock(clock.clone())
+        .observer(PanicsOnce::default())
+        .build()
+        .expect("settings within their ranges");
+    for left in [99, 98] {
+        assert!(tier.check("key").await.expect("it answers").allowed);
+        l2.clock().advance(millis(100));
+        clock.advance(millis(100));
+        tokio::time::sleep(millis(60)).await;
+        assert_eq!(l2.available(&per_second(100), "key"), left);
+    }
+}
