@@ -255,6 +255,9 @@ fn sliding_window_of_another_scale_takes_nothing_back() {
     let _ = key.grant(0, 1);
     assert_eq!(key.give_back(0, of_tens, 2), 0, "the state is in fifths");
     assert_eq!(key.available(0), 6);
+    key.strategy = SlidingWindow::new(9, SECOND + Duration::from_micros(1)).unwrap();
+    let _ = key.grant(0, 1);
+    assert_eq!(key.give_back(0, of_tens, 2), 0, "the window is another");
 }
 
 #[test]

@@ -303,3 +303,18 @@ fn change_of_a_state_in_which_nothing_counts_begins_anew() {
     assert_eq!(key.allows(secs(10), 1), fresh.allows(secs(10), 1));
     assert_eq!(key.state, fresh.state);
 }
+
+#[test]
+fn instant_of_a_log_that_was_handed_back_is_charged_to_but_not_waited_for() {
+    let mut key = log(3, secs(9));
+    key.allows(secs(36), 1);
+    key.allows(secs(43), 1);
+    let late = Timestamp::from_secs(43);
+    let mark = key.strategy.mark(&key.state, late);
+    assert_eq!(key.strategy.give_back(&mut key.state, late, mark, 1), 1);
+    for cost in [0, 3] {
+        assert_eq!(key.at(secs(43), cost).reset_at.as_micros(), secs(45));
+    }
+    // What comes from a clock that steps back is counted at the newest instant all the same.
+    assert_eq!(key.allows(secs(39), 1).reset_at.as_micros(), secs(52));
+}
