@@ -23,7 +23,10 @@ pub(crate) fn decision(
     verdict: Verdict,
     clocking: Clocking,
 ) -> Decision {
-    let told = free(shares, weight, used, clocking);
+    let told = match verdict {
+        Verdict::Full { .. } => unplaced(shares, weight, clocking),
+        _ => free(shares, weight, used, clocking),
+    };
     if verdict == Verdict::Admitted {
         return told;
     }
@@ -40,7 +43,7 @@ pub(crate) fn decision(
 
 /// What is told of a tenant that has used so much, without asking for anything.
 pub(crate) fn free(shares: &Shares, weight: u32, used: u64, clocking: Clocking) -> Decision {
-    let share = share(shares, weight, clocking.limit);
+    let share = share(shares.weight(), weight, clocking.limit);
     let left = clocking.limit.saturating_sub(shares.used());
     Decision {
         allowed: true,
@@ -55,9 +58,20 @@ pub(crate) fn free(shares: &Shares, weight: u32, used: u64, clocking: Clocking) 
     }
 }
 
-/// What of `limit` is promised to `weight`, beside all who were active in this window.
-fn share(shares: &Shares, weight: u32, limit: u64) -> u64 {
-    let all = shares.weight().max(u64::from(weight)).max(1);
+/// What is told of a tenant for which there is no room: what its share would be, and that nothing of it is to be had.
+fn unplaced(shares: &Shares, weight: u32, clocking: Clocking) -> Decision {
+    Decision {
+        allowed: false,
+        limit: share(shares.weight() + u64::from(weight), weight, clocking.limit),
+        remaining: 0,
+        reset_at: Timestamp::from_micros(clocking.window_end),
+        retry_after: Duration::ZERO,
+    }
+}
+
+/// What of `limit` is promised to `weight`, if those who were active in this window weigh `all` together.
+fn share(all: u64, weight: u32, limit: u64) -> u64 {
+    let all = all.max(u64::from(weight)).max(1);
     let share = u128::from(weight) * u128::from(limit) / u128::from(all);
     // At most `limit`, since `weight` is at most `all`.
     share as u64

@@ -6,8 +6,11 @@
 //! hidden there and stands in `served` by the level of the next cost; that tree is dropped when the window
 //! ends. Both together are always everyone active in order of what is due next.
 
+mod bars;
 mod comings;
+mod index;
 mod level;
+mod overdue;
 mod slab;
 mod tenants;
 #[cfg(test)]
@@ -16,9 +19,12 @@ mod tree;
 #[cfg(test)]
 mod twin;
 
+use std::ops::Range;
+
+use bars::Bars;
 use level::Level;
 use tenants::{Line, Tenant, Tenants};
-use tree::{Item, Key, Standing, Sums, Tree};
+use tree::{Item, Key, Side, Standing, Sums, Tree};
 
 /// Tenants that one call may find idle, or find to be the only ones who are not. Each costs about a microsecond at a million tenants.
 const EXPIRIES: usize = 512;
@@ -33,7 +39,7 @@ pub(crate) enum Verdict {
     Admitted,
     /// The budget is used up but for less than the cost; `short` is missing.
     Exhausted { short: u64 },
-    /// What is left is kept for others, who are ahead; `short` more would do. Nothing changes before `until`, if nobody asks.
+    /// What is left is kept for others, who are ahead; at least `short` is missing. Nothing changes before `until`, if nobody asks.
     Kept { short: u64, until: u64 },
     /// It is due, but `short` is missing of what may be used already.
     Unfunded { short: u64 },
@@ -50,6 +56,8 @@ enum Claim {
     Promised,
     /// Nobody who is ahead needs it.
     Beyond,
+    /// Its tenant had nothing for a whole window.
+    Overdue,
 }
 
 /// A request for some of the budget.
@@ -97,11 +105,26 @@ pub(crate) struct Shares {
     /// The level that the budget allows to everyone: `budget / weight`.
     fair: Level,
     turns: u64,
+    /// Turns that are set apart for newcomers.
+    newcomers: Range<u64>,
     tenants: Tenants,
     active: Line,
     idle: Line,
     waiting: Tree,
     served: Tree,
+    bars: Bars,
+    /// Those who were refused and have had nothing since.
+    queue: Line,
+    /// Counts those who came into the queue, and what that was when the window began.
+    queued: u64,
+    queued_at_roll: u64,
+    /// What those in the queue were refused, and what those of them who were in it when the window began.
+    queue_cost: u128,
+    overdue_cost: u128,
+    /// What the first of them was refused when the window began.
+    dearest_overdue: u64,
+    /// What was used in this window by those who were overdue.
+    used_overdue: u64,
 }
 
 impl Shares {
@@ -123,11 +146,20 @@ impl Shares {
             weight: 0,
             fair: Level::default(),
             turns: 0,
+            newcomers: 0..0,
             tenants: Tenants::new(),
             active: Line::EMPTY,
             idle: Line::EMPTY,
             waiting: Tree::new(),
             served: Tree::new(),
+            bars: Bars::default(),
+            queue: Line::EMPTY,
+            queued: 0,
+            queued_at_roll: 0,
+            queue_cost: 0,
+            overdue_cost: 0,
+            dearest_overdue: 0,
+            used_overdue: 0,
         }
     }
 
@@ -143,6 +175,9 @@ impl Shares {
         self.count_at_roll = self.count;
         self.life_at_roll = self.life;
         self.weight = self.waiting.weight();
+        self.bars.clear();
+        self.call_queue();
+        self.set_turns_apart();
         self.find_fair_level();
     }
 
@@ -150,6 +185,7 @@ impl Shares {
     pub(crate) fn fund(&mut self, amount: u64, spare: u64) {
         self.funds += amount;
         self.budget = self.funds + spare;
+        self.bars.clear();
         self.find_fair_level();
     }
 
@@ -158,6 +194,7 @@ impl Shares {
         let amount = most.min(self.unspent());
         self.funds -= amount;
         self.budget = self.budget.saturating_sub(amount).max(self.funds);
+        self.bars.clear();
         self.find_fair_level();
         amount
     }
@@ -184,11 +221,13 @@ impl Shares {
         let mut tenant = self.appear(place, ask, now);
         let verdict = match self.decide(place, &tenant) {
             Ok(claim) => {
+                self.leave_queue(place, &mut tenant);
                 self.charge(&mut tenant, claim);
                 Verdict::Admitted
             }
             Err(refused) => {
                 self.enter(&mut tenant);
+                self.queue_up(place, &mut tenant);
                 refused
             }
         };
@@ -262,7 +301,7 @@ impl Shares {
     }
 
     /// The rule of admission: by what claim a request is admitted, or why it is not.
-    fn decide(&self, place: u32, tenant: &Tenant) -> Result<Claim, Verdict> {
+    fn decide(&mut self, place: u32, tenant: &Tenant) -> Result<Claim, Verdict> {
         let left = self.budget.saturating_sub(self.used);
         let Some(spare) = left.checked_sub(tenant.cost) else {
             let short = tenant.cost - left;
@@ -270,12 +309,20 @@ impl Shares {
         };
         let due = self.due(tenant);
         let within = due.level <= self.fair;
-        let funded = |claim| match tenant.cost.checked_sub(self.unspent()) {
+        let unspent = self.unspent();
+        let funded = |claim| match tenant.cost.checked_sub(unspent) {
             None | Some(0) => Ok(claim),
             Some(short) => Err(Verdict::Unfunded { short }),
         };
         if within && tenant.late_epoch != self.epoch {
             return funded(Claim::Promised);
+        }
+        if self.is_overdue(place, tenant) {
+            return self.serve_overdue(place, tenant, left).and_then(funded);
+        }
+        if !within && let Some(short) = self.barred(&due, left) {
+            let until = self.next_expiry(Some(place));
+            return Err(Verdict::Kept { short, until });
         }
         let (need, used) = if within {
             self.kept_from_newcomer(tenant, &due, left)
@@ -283,13 +330,28 @@ impl Shares {
             self.kept_for_those_ahead(tenant, &due, left)
         };
         let have = u128::from(spare) + u128::from(used);
+        if !within && need > have {
+            // `need` was rounded up.
+            self.bars.raise(due, saturated(need - have - 1));
+        }
+        let need = need + u128::from(self.kept_for_overdue());
         if need <= have {
             return funded(Claim::Beyond);
         }
-        Err(Verdict::Kept {
-            short: u64::try_from(need - have).unwrap_or(u64::MAX),
+        Err(self.kept(place, need - have))
+    }
+
+    fn kept(&self, place: u32, short: u128) -> Verdict {
+        Verdict::Kept {
+            short: saturated(short),
             until: self.next_expiry(Some(place)),
-        })
+        }
+    }
+
+    /// What is missing at least, if it is known without looking that a request above the fair level is refused.
+    fn barred(&self, due: &Key, left: u64) -> Option<u64> {
+        let slack = self.bars.slack(due);
+        (slack > 0 && self.waiting.dearest().max(self.served.dearest()) <= left).then_some(slack)
     }
 
     /// Everyone ahead may still rise to the level that the request would reach: to what use that comes, and what they used so far.
@@ -302,16 +364,21 @@ impl Shares {
     /// Below the fair level, where a newcomer competes only for what is not promised: the early may rise to the fair level,
     /// newcomers ahead to the level that the request would reach.
     fn kept_from_newcomer(&self, tenant: &Tenant, due: &Key, left: u64) -> (u128, u64) {
+        let (promised, used) = self.promised(left);
+        let late = self.ahead(due, left).late;
+        let need = promised + self.used_at_level(late.weight, tenant);
+        (need, used + late.used)
+    }
+
+    /// To what use it comes if the early rise to the fair level who have not reached it, and what they used so far.
+    fn promised(&self, left: u64) -> (u128, u64) {
         let end = Key {
             level: self.fair,
             turn: u64::MAX,
         };
-        let early = self.ahead(&end, left).early;
-        let late = self.ahead(due, left).late;
-        let promised =
-            (u128::from(early.weight) * u128::from(self.budget)).div_ceil(u128::from(self.weight));
-        let need = promised + self.used_at_level(late.weight, tenant);
-        (need, early.used + late.used)
+        let Side { weight, used } = self.ahead(&end, left).early;
+        let units = u128::from(weight) * u128::from(self.budget);
+        (units.div_ceil(u128::from(self.weight.max(1))), used)
     }
 
     /// What `weight` uses at the level to which the tenant's next cost would take it.
@@ -329,23 +396,30 @@ impl Shares {
     /// Charges the cost, and moves the tenant to where its next cost is due.
     fn charge(&mut self, tenant: &mut Tenant, claim: Claim) {
         let first = self.used_by(tenant) == 0;
-        let turns = claim == Claim::Beyond && tenant.turned_in != self.epoch;
+        let due = tenant.entered.then(|| self.due(tenant));
+        let turns = claim != Claim::Promised && tenant.turned_in != self.epoch;
         if tenant.entered && !first {
-            self.served.remove(self.due(tenant), self.epoch);
+            self.exit_served(tenant);
         }
         if turns {
             // What it gets now was not promised, so it goes to the end among equals, once in a window.
             self.exit_waiting(tenant);
-            self.turns += 1;
-            tenant.turn = self.turns;
+            tenant.turn = self.next_turn();
             tenant.turned_in = self.epoch;
         } else if tenant.entered && first {
             let item = self.waiting_item(tenant);
             self.waiting.hide(self.first_due(tenant), &item, self.epoch);
         }
+        if claim == Claim::Overdue {
+            self.used_overdue += tenant.cost;
+        }
         self.used += tenant.cost;
         tenant.used = self.used_by(tenant) + tenant.cost;
         tenant.used_epoch = self.epoch;
+        if let Some(due) = due {
+            let next = self.due(tenant);
+            self.bars.moved(&due, &next, tenant.cost);
+        }
         if tenant.entered {
             self.enter_served(tenant);
         } else {
@@ -395,27 +469,43 @@ impl Shares {
         }
     }
 
-    fn enter_served(&mut self, tenant: &Tenant) {
-        let item = Item {
+    /// What the tree of those who were served in this window holds of a tenant.
+    const fn served_item(&self, tenant: &Tenant) -> Item {
+        Item {
             weight: tenant.weight,
             standing: self.standing(tenant),
             used: tenant.used,
             cost: tenant.cost,
-        };
+        }
+    }
+
+    fn enter_served(&mut self, tenant: &Tenant) {
+        let item = self.served_item(tenant);
         self.served.insert(self.due(tenant), item, self.epoch);
+    }
+
+    fn exit_served(&mut self, tenant: &Tenant) {
+        let item = self.served_item(tenant);
+        self.served.remove(self.due(tenant), &item, self.epoch);
     }
 
     /// Takes a tenant out of the trees.
     fn exit(&mut self, tenant: &mut Tenant) {
+        if tenant.entered {
+            let due = self.due(tenant);
+            self.bars.left(&due, tenant.weight);
+        }
         if tenant.entered && self.used_by(tenant) > 0 {
-            self.served.remove(self.due(tenant), self.epoch);
+            self.exit_served(tenant);
         }
         self.exit_waiting(tenant);
     }
 
     fn exit_waiting(&mut self, tenant: &mut Tenant) {
         if tenant.entered {
-            self.waiting.remove(self.first_due(tenant), self.epoch);
+            let item = self.waiting_item(tenant);
+            self.waiting
+                .remove(self.first_due(tenant), &item, self.epoch);
             tenant.entered = false;
         }
     }
@@ -462,4 +552,8 @@ impl Shares {
             turn: tenant.turn,
         }
     }
+}
+
+fn saturated(units: u128) -> u64 {
+    u64::try_from(units).unwrap_or(u64::MAX)
 }

@@ -84,23 +84,76 @@ fn a_tenant_without_a_share_is_not_admitted_when_others_are_idle() {
     }
 }
 
+/// Everyone asks for one unit after another, in twenty rounds a window. In which windows each was served.
+fn take_turns<W: Weigh<u64>>(
+    escrow: &Escrow<W>,
+    clock: &ManualClock,
+    tenants: u64,
+    windows: u64,
+) -> BTreeMap<u64, Vec<u64>> {
+    let mut served: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for round in 0..windows * 20 {
+        for tenant in 0..tenants {
+            if escrow.check(&tenant, 1).unwrap().allowed {
+                served.entry(tenant).or_default().push(round / 20);
+            }
+        }
+        clock.advance(WINDOW / 20);
+    }
+    served
+}
+
 #[test]
 fn a_hundred_tenants_on_ten_units_are_each_served_within_ten_windows() {
     let (escrow, clock) = escrow(10, equal);
-    let mut served: BTreeMap<u64, u64> = BTreeMap::new();
     known(&escrow, &clock, 0..100);
-    for _ in 0..10 {
-        for _ in 0..20 {
-            for tenant in 0..100 {
-                if escrow.check(&tenant, 1).unwrap().allowed {
-                    *served.entry(tenant).or_default() += 1;
-                }
-            }
-            clock.advance(WINDOW / 20);
-        }
-    }
+    let served = take_turns(&escrow, &clock, 100, 10);
     assert_eq!(served.len(), 100);
-    assert!(served.values().all(|times| *times == 1), "{served:?}");
+    assert!(
+        served.values().all(|windows| windows.len() == 1),
+        "{served:?}"
+    );
+}
+
+#[test]
+fn a_hundred_tenants_that_nobody_knew_are_each_served_within_ten_windows() {
+    let (escrow, clock) = escrow(10, equal);
+    let served = take_turns(&escrow, &clock, 100, 10);
+    assert_eq!(served.len(), 100, "{served:?}");
+}
+
+/// The first to come may have everything while nobody else has asked, and nothing can bring that back. The ten windows begin with the next one.
+#[test]
+fn a_hundred_tenants_behind_one_that_took_all_are_each_served_within_ten_windows_more() {
+    let (escrow, clock) = escrow(10, equal);
+    assert_eq!(drain(&escrow, 0), 10);
+    let served = take_turns(&escrow, &clock, 100, 11);
+    assert_eq!(served.len(), 100, "{served:?}");
+    assert!(!served.values().flatten().any(|window| *window == 0));
+}
+
+/// With less than one unit for each, light tenants would be behind heavy ones for ever.
+#[test]
+fn no_tenant_is_passed_over_for_ever_because_it_is_light() {
+    for (heavy, heavies, lights, limit) in [(2, 20, 20, 10), (1_000, 5, 5, 4), (7, 30, 3, 5)] {
+        let weight = move |tenant: &u64| if *tenant < heavies { heavy } else { 1 };
+        let (escrow, clock) = escrow(limit, weight);
+        let tenants = heavies + lights;
+        let served = take_turns(&escrow, &clock, tenants, 100);
+        // Half of the budget goes to whoever waited longest.
+        let longest = tenants.div_ceil(limit.div_ceil(2)) + 1;
+        for tenant in 0..tenants {
+            let windows = &served[&tenant];
+            let gaps = windows.windows(2).map(|pair| pair[1] - pair[0]);
+            let gap = gaps.max().unwrap_or(100).max(windows[0] + 1);
+            assert!(gap <= longest, "{tenant}: {windows:?}");
+        }
+        let turns = |of: std::ops::Range<u64>| of.map(|t| served[&t].len()).sum::<usize>();
+        let (heavy, light) = (turns(0..heavies), turns(heavies..tenants));
+        println!("{heavy} for {heavies} heavy ones, {light} for {lights} light ones");
+        assert_eq!((heavy + light) as u64, limit * 100);
+        assert!(heavy as u64 * lights > light as u64 * heavies);
+    }
 }
 
 /// A slow tenant, known since the window began, one that takes its share at once, and one that comes later and wants everything.
@@ -254,6 +307,8 @@ fn a_newcomer_is_denied_while_all_places_are_taken_by_the_active() {
     let denied = escrow.check(&3_u64, 1).unwrap();
     assert!(denied.is_denied());
     assert_eq!(denied.retry_after, IDLE);
+    // A third of the budget would be its share, and nothing of that is to be had.
+    assert_eq!((denied.limit, denied.remaining), (6, 0));
     clock.advance(IDLE);
     assert!(escrow.check(&3_u64, 1).unwrap().allowed);
 }

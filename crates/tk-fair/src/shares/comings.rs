@@ -1,6 +1,9 @@
 //! Tenants come, fall silent and are forgotten: a few per call, and never all at once.
 
-use super::{Ask, FORGOTTEN, Shares, Tenant};
+use super::{Ask, FORGOTTEN, Line, Shares, Tenant};
+
+/// Newcomers in a window whose turns are before those of whoever is served in it. Turns last for 2^44 windows.
+const NEWCOMERS: u64 = 1 << 20;
 
 impl Shares {
     /// The record of a tenant, a new one if need be; none if all places are taken by the active.
@@ -14,10 +17,27 @@ impl Shares {
             self.tenants.remove(place);
         }
         let place = self.tenants.insert(tenant);
-        self.turns += 1;
-        self.tenants[place].turn = self.turns;
+        self.tenants[place].turn = self.turn_of_newcomer();
         self.tenants.join(&mut self.idle, place);
         Some(place)
+    }
+
+    /// Sets apart the turns of those who will come in the window that begins: before those of everyone served in it.
+    pub(super) fn set_turns_apart(&mut self) {
+        let first = self.turns + 1;
+        self.newcomers = first..first + NEWCOMERS;
+        self.turns += NEWCOMERS;
+    }
+
+    /// A newcomer is behind everyone it found, but for those who had something in this window already.
+    fn turn_of_newcomer(&mut self) -> u64 {
+        self.newcomers.next().unwrap_or_else(|| self.next_turn())
+    }
+
+    /// The end of the line of equals.
+    pub(super) const fn next_turn(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
     }
 
     /// Notes that a tenant asks, and brings its weight and cost up to date. If that moves it, it is taken out of the trees.
@@ -42,6 +62,12 @@ impl Shares {
             self.come_late(&mut tenant);
         }
         tenant.entered &= active;
+        if !active {
+            tenant.queued = 0;
+        } else if tenant.queued_cost < ask.cost {
+            // Nobody has waited for as much.
+            self.leave_queue(place, &mut tenant);
+        }
         tenant.life = self.life;
         tenant.cost = ask.cost;
         tenant.asked = now;
@@ -111,7 +137,9 @@ impl Shares {
         self.life += 1;
         self.waiting.clear();
         self.served.clear();
+        self.bars.clear();
         few.reverse();
+        self.queue_only(&few);
         for place in few {
             self.tenants.join(&mut self.active, place);
             let mut tenant = self.tenants[place];
@@ -125,12 +153,30 @@ impl Shares {
         }
     }
 
+    /// Leaves in the queue only those of `few` that are in it.
+    fn queue_only(&mut self, few: &[u32]) {
+        let queued = |place: &u32| (self.tenants[*place].queued, *place);
+        let mut still: Vec<_> = few.iter().map(queued).filter(|(at, _)| *at > 0).collect();
+        still.sort_unstable();
+        self.queue = Line::EMPTY;
+        (self.queue_cost, self.overdue_cost) = (0, 0);
+        for (queued, place) in still {
+            let cost = u128::from(self.tenants[place].queued_cost);
+            self.queue_cost += cost;
+            if queued <= self.queued_at_roll {
+                self.overdue_cost += cost;
+            }
+            self.tenants.queue(&mut self.queue, place);
+        }
+    }
+
     /// Moves an active tenant to the idle.
     pub(super) fn retire(&mut self, place: u32) {
         self.tenants.leave(&mut self.active, place);
         self.tenants.join(&mut self.idle, place);
         let mut tenant = self.tenants[place];
         self.exit(&mut tenant);
+        self.leave_queue(place, &mut tenant);
         self.count_early(&mut tenant);
         tenant.life = 0;
         self.tenants[place] = tenant;

@@ -38,6 +38,17 @@ impl Level {
             low: bits as u64,
         }
     }
+
+    /// A whole number of units per weight that is above it.
+    pub(crate) const fn above(&self) -> u64 {
+        (self.high >> (FRACTION - 64)).saturating_add(1)
+    }
+
+    /// As one number.
+    #[inline(always)]
+    pub(crate) const fn bits(&self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
+    }
 }
 
 /// The same quotient, digit by digit in base 2^36: three divisions that the machine has, instead of one that it has not.

@@ -1,22 +1,20 @@
 //! Who is known: records by identity, and the lines in which tenants grow idle and are forgotten.
 //!
-//! The index is cut into many small tables, each of which grows by itself: a single one would move a million
-//! entries in the call that happens to need one place more.
+//! What joins a tenant to its neighbours in line is kept apart from the records. A tenant that asks goes to the end of the line, and its
+//! neighbours close up: of a million of them that is two more places in memory, which are sooner there if they are small.
 
-use std::ops::{Index, IndexMut};
+use std::ops;
 
-use hashbrown::HashTable;
-
-use super::slab::Slab;
-
-/// Tables of the index.
-const TABLES: usize = 1_024;
+use super::{index::Index, slab::Slab};
 
 /// No tenant.
 const NOBODY: u32 = u32::MAX;
 
 /// What is remembered of a tenant. Epochs count windows; what was written in another epoch is void.
+///
+/// It fills two lines of a cache that come from memory together.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(128))]
 pub(crate) struct Tenant {
     id: u128,
     /// The life of the trees in which it is; it is active if that is the present one.
@@ -37,10 +35,28 @@ pub(crate) struct Tenant {
     pub(crate) turn: u64,
     /// The epoch in which it last went to the end.
     pub(crate) turned_in: u64,
+    /// When it went into the queue of those who were refused, counted in comers; 0 if it is not in it.
+    pub(crate) queued: u64,
+    /// What it asked for then.
+    pub(crate) queued_cost: u64,
     /// It is in the trees, if it is active.
     pub(crate) entered: bool,
+}
+
+/// Who is next to a tenant in its line.
+#[derive(Clone, Copy, Debug)]
+struct Neighbours {
     before: u32,
     behind: u32,
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Self {
+            before: NOBODY,
+            behind: NOBODY,
+        }
+    }
 }
 
 /// A line of tenants; the first has been in it longest.
@@ -65,19 +81,73 @@ impl Line {
     }
 }
 
-/// All records.
+/// What joins the tenants of some lines. Nobody is in two of them.
+#[derive(Debug)]
+struct Links(Slab<Neighbours>);
+
+impl Links {
+    fn join(&mut self, line: &mut Line, place: u32) {
+        self.0[place] = Neighbours {
+            before: line.last,
+            behind: NOBODY,
+        };
+        if line.last == NOBODY {
+            line.first = place;
+        } else {
+            self.0[line.last].behind = place;
+        }
+        line.last = place;
+    }
+
+    fn leave(&mut self, line: &mut Line, place: u32) {
+        let Neighbours { before, behind } = self.0[place];
+        if before == NOBODY {
+            line.first = behind;
+        } else {
+            self.0[before].behind = behind;
+        }
+        if behind == NOBODY {
+            line.last = before;
+        } else {
+            self.0[behind].before = before;
+        }
+    }
+
+    /// Moves everyone in `from` to the end of `to`, in one step.
+    fn move_all(&mut self, from: &mut Line, to: &mut Line) {
+        if from.first == NOBODY {
+            return;
+        }
+        self.0[from.first].before = to.last;
+        if to.last == NOBODY {
+            to.first = from.first;
+        } else {
+            self.0[to.last].behind = from.first;
+        }
+        to.last = from.last;
+        *from = Line::EMPTY;
+    }
+}
+
+/// All records. What belongs to one tenant has the same place everywhere.
 #[derive(Debug)]
 pub(crate) struct Tenants {
-    index: Box<[HashTable<u32>]>,
+    index: Index,
     records: Slab<Tenant>,
+    /// Of the active and the idle.
+    lines: Links,
+    /// Of those who were refused.
+    queue: Links,
     len: usize,
 }
 
 impl Tenants {
     pub(crate) fn new() -> Self {
         Self {
-            index: (0..TABLES).map(|_| HashTable::new()).collect(),
+            index: Index::new(),
             records: Slab::new(),
+            lines: Links(Slab::new()),
+            queue: Links(Slab::new()),
             len: 0,
         }
     }
@@ -86,89 +156,61 @@ impl Tenants {
         self.len
     }
 
+    #[inline]
     pub(crate) fn find(&self, id: u128) -> Option<u32> {
-        let (table, hash) = address(id);
-        let same = |place: &u32| self.records[*place].id == id;
-        self.index[table].find(hash, same).copied()
+        self.index.find(id, |place| self.records[place].id == id)
     }
 
     /// A record for somebody new, in no line yet.
     pub(crate) fn insert(&mut self, id: u128) -> u32 {
         let place = self.records.take();
-        self.records[place] = Tenant {
-            id,
-            before: NOBODY,
-            behind: NOBODY,
-            ..Tenant::default()
-        };
-        let (table, hash) = address(id);
-        let records = &self.records;
-        let rehash = |place: &u32| address(records[*place].id).1;
-        self.index[table].insert_unique(hash, place, rehash);
+        let same = (self.lines.0.take(), self.queue.0.take());
+        debug_assert_eq!((place, place), same, "places are taken and given together");
+        self.records[place].id = id;
+        self.index.insert(id, place);
         self.len += 1;
         place
     }
 
     /// Forgets a tenant that is in no line.
     pub(crate) fn remove(&mut self, place: u32) {
-        let (table, hash) = address(self.records[place].id);
-        let entry = self.index[table].find_entry(hash, |other| *other == place);
-        if let Ok(entry) = entry {
-            entry.remove();
-            self.records.give(place);
-            self.len -= 1;
-        }
+        self.index.remove(self.records[place].id, place);
+        self.records.give(place);
+        self.lines.0.give(place);
+        self.queue.0.give(place);
+        self.len -= 1;
     }
 
     pub(crate) fn join(&mut self, line: &mut Line, place: u32) {
-        self.records[place].before = line.last;
-        self.records[place].behind = NOBODY;
-        if line.last == NOBODY {
-            line.first = place;
-        } else {
-            self.records[line.last].behind = place;
-        }
-        line.last = place;
+        self.lines.join(line, place);
     }
 
     pub(crate) fn leave(&mut self, line: &mut Line, place: u32) {
-        let Tenant { before, behind, .. } = self.records[place];
-        if before == NOBODY {
-            line.first = behind;
-        } else {
-            self.records[before].behind = behind;
-        }
-        if behind == NOBODY {
-            line.last = before;
-        } else {
-            self.records[behind].before = before;
-        }
+        self.lines.leave(line, place);
     }
 
     /// Moves everyone in `from` to the end of `to`, in one step.
     pub(crate) fn move_all(&mut self, from: &mut Line, to: &mut Line) {
-        if from.first == NOBODY {
-            return;
-        }
-        self.records[from.first].before = to.last;
-        if to.last == NOBODY {
-            to.first = from.first;
-        } else {
-            self.records[to.last].behind = from.first;
-        }
-        to.last = from.last;
-        *from = Line::EMPTY;
+        self.lines.move_all(from, to);
+    }
+
+    pub(crate) fn queue(&mut self, queue: &mut Line, place: u32) {
+        self.queue.join(queue, place);
+    }
+
+    pub(crate) fn unqueue(&mut self, queue: &mut Line, place: u32) {
+        self.queue.leave(queue, place);
     }
 
     /// The places in a line, from last to first.
     pub(crate) fn last_to_first(&self, line: &Line) -> impl Iterator<Item = u32> {
-        let step = |&place: &u32| Some(self.records[place].before).filter(|next| *next != NOBODY);
+        let step = |&place: &u32| Some(self.lines.0[place].before).filter(|next| *next != NOBODY);
         std::iter::successors(line.last(), step)
     }
 
     /// The tenants of a line, from first to last.
     pub(crate) fn iter(&self, line: &Line) -> impl Iterator<Item = (u128, &Tenant)> {
-        let step = |&place: &u32| Some(self.records[place].behind).filter(|next| *next != NOBODY);
+        let step = |&place: &u32| Some(self.lines.0[place].behind).filter(|next| *next != NOBODY);
         std::iter::successors(line.first(), step).map(|place| {
             let tenant = &self.records[place];
             (tenant.id, tenant)
@@ -176,7 +218,7 @@ impl Tenants {
     }
 }
 
-impl Index<u32> for Tenants {
+impl ops::Index<u32> for Tenants {
     type Output = Tenant;
 
     #[inline]
@@ -185,14 +227,9 @@ impl Index<u32> for Tenants {
     }
 }
 
-impl IndexMut<u32> for Tenants {
+impl ops::IndexMut<u32> for Tenants {
     #[inline]
     fn index_mut(&mut self, place: u32) -> &mut Tenant {
         &mut self.records[place]
     }
-}
-
-/// The table of an identity, and its hash in there. Identities are random bits.
-const fn address(id: u128) -> (usize, u64) {
-    ((id >> 64) as usize % TABLES, id as u64)
 }

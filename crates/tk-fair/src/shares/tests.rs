@@ -149,6 +149,16 @@ impl Pair {
     }
 }
 
+/// How much is missing of what is kept for others may be told too low; it is never too high, nor nothing.
+fn same(fast: Verdict, slow: Verdict) -> bool {
+    match (fast, slow) {
+        (Verdict::Kept { short: a, until: b }, Verdict::Kept { short: c, until: d }) => {
+            (1..=c).contains(&a) && b == d
+        }
+        _ => fast == slow,
+    }
+}
+
 fn agrees_with_twin(instance: Instance) -> bool {
     let mut pair = Pair::of(&instance);
     let mut heavier = 0;
@@ -169,7 +179,7 @@ fn agrees_with_twin(instance: Instance) -> bool {
             } => {
                 return (0..times).all(|_| {
                     let (fast, slow) = pair.ask(tenant, (weight + heavier) % 7, cost);
-                    fast == slow && pair.agree()
+                    same(fast, slow) && pair.agree()
                 });
             }
         }

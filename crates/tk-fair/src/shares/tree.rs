@@ -18,7 +18,7 @@
 
 mod node;
 
-pub(crate) use node::{Item, Key, Standing, Sums};
+pub(crate) use node::{Item, Key, Side, Standing, Sums};
 
 use super::slab::Slab;
 use node::{INNER, Inner, LEAF, Leaf, Total};
@@ -48,6 +48,15 @@ impl Node {
     const fn child(self, place: u32) -> Self {
         let height = self.height - 1;
         Self { place, height }
+    }
+
+    /// The child of `inner`, which is at this place, in which `key` is, if it is anywhere. Of many nodes, only those above leaves are seldom in a cache.
+    #[inline]
+    fn path(self, inner: &Inner, key: &Key) -> usize {
+        if self.height == 1 {
+            inner.touch();
+        }
+        inner.child_of(key)
     }
 
     /// How many entries or children it has room for.
@@ -85,6 +94,15 @@ impl Tree {
         self.total(self.root).weight
     }
 
+    /// No cost is above this.
+    pub(crate) fn dearest(&self) -> u64 {
+        if self.root.height == 0 {
+            self.leaves[self.root.place].dearest()
+        } else {
+            self.inners[self.root.place].dearest()
+        }
+    }
+
     /// The sum of all that is used. Not for a tree with marks of another epoch.
     pub(crate) fn used(&self) -> u64 {
         let Sums { early, late } = self.total(self.root).sums;
@@ -106,15 +124,14 @@ impl Tree {
         self.adopt(self.root, 1, (least, right));
     }
 
-    /// Takes out the item at `key`.
-    pub(crate) fn remove(&mut self, key: Key, epoch: u64) -> Option<Item> {
-        let item = self.remove_at(self.root, key, epoch);
+    /// Takes out the item at `key`, which is `item` as it counts in this epoch.
+    pub(crate) fn remove(&mut self, key: Key, item: &Item, epoch: u64) {
+        self.remove_at(self.root, key, item, epoch);
         while self.root.height > 0 && self.len(self.root) == 1 {
             let child = self.inners[self.root.place].children[0];
             self.inners.give(self.root.place);
             self.root = self.root.child(child);
         }
-        item
     }
 
     /// Leaves the item at `key`, which is `item`, where it is and counts it no more in this epoch.
@@ -123,7 +140,7 @@ impl Tree {
         while node.height > 0 {
             let inner = &mut self.inners[node.place];
             inner.refresh(epoch);
-            let i = inner.child_of(&key);
+            let i = node.path(inner, &key);
             inner.hide(i, item);
             node = node.child(inner.children[i]);
         }
@@ -148,10 +165,11 @@ impl Tree {
             sums: Sums::default(),
         };
         let mut node = self.root;
+        let all_fit = self.dearest() <= fits;
         while node.height > 0 {
             let inner = &self.inners[node.place];
-            let path = inner.child_of(bound);
-            if inner.all_fit(path, fits) {
+            let path = node.path(inner, bound);
+            if all_fit {
                 inner.add(0..path, epoch, &mut question.sums);
             } else {
                 for i in 0..path {
@@ -195,12 +213,10 @@ impl Tree {
         }
         let inner = &mut self.inners[node.place];
         inner.refresh(epoch);
-        let i = inner.child_of(&key);
+        let i = node.path(inner, &key);
+        inner.enter(i, &item);
         let child = node.child(inner.children[i]);
-        let Some(split) = self.insert_at(child, key, item, epoch) else {
-            self.inners[node.place].count(i, &item);
-            return None;
-        };
+        let split = self.insert_at(child, key, item, epoch)?;
         self.recount(node, i);
         if self.len(node) < INNER {
             self.adopt(node, i + 1, split);
@@ -240,21 +256,26 @@ impl Tree {
         Some((right.keys[0], sibling))
     }
 
-    fn remove_at(&mut self, node: Node, key: Key, epoch: u64) -> Option<Item> {
+    fn remove_at(&mut self, node: Node, key: Key, item: &Item, epoch: u64) {
         if node.height == 0 {
             let leaf = &mut self.leaves[node.place];
             leaf.refresh(epoch);
-            let at = leaf.find(&key).ok()?;
-            let item = leaf.item(at, epoch);
-            leaf.remove(at);
-            return Some(item);
+            if let Ok(at) = leaf.find(&key) {
+                debug_assert_eq!(
+                    leaf.item(at, epoch),
+                    *item,
+                    "what is taken out is what was put in"
+                );
+                leaf.remove(at);
+            }
+            return;
         }
         let inner = &mut self.inners[node.place];
         inner.refresh(epoch);
-        let i = inner.child_of(&key);
+        let i = node.path(inner, &key);
+        inner.leave(i, item);
         let child = node.child(inner.children[i]);
-        let item = self.remove_at(child, key, epoch)?;
-        self.inners[node.place].discount(i, &item);
+        self.remove_at(child, key, item, epoch);
         let len = self.len(child);
         if len == 0 {
             self.give(child);
@@ -262,7 +283,6 @@ impl Tree {
         } else if len * SPARSE < child.width() {
             self.merge(node, i, epoch);
         }
-        Some(item)
     }
 
     /// Merges child `i` with a neighbour, if one node then still has room.

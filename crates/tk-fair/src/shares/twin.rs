@@ -4,16 +4,27 @@ use std::collections::BTreeMap;
 
 use super::{Ask, FORGOTTEN, Verdict};
 
+/// The window, whether it was served in it or came in it, and a number.
+type Turn = (u64, bool, u64);
+
 #[derive(Clone, Debug)]
 pub(super) struct Tenant {
     pub(super) weight: u128,
     pub(super) cost: u128,
     pub(super) used: u128,
     asked: u64,
-    turn: u64,
+    turn: Turn,
     turned: bool,
     pub(super) late: bool,
     pub(super) active: bool,
+}
+
+/// A tenant in the queue, at what cost, and whether it was in it before this window.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    id: u128,
+    cost: u128,
+    before: bool,
 }
 
 /// All the state there is: no tree, no epoch.
@@ -28,10 +39,15 @@ pub(super) struct Twin {
     /// The weights that count in this window.
     counted: BTreeMap<u128, u128>,
     turns: u64,
+    window: u64,
     pub(super) tenants: BTreeMap<u128, Tenant>,
     /// The active and the idle, those first who have been so longest.
     active: Vec<u128>,
     idle: Vec<u128>,
+    /// Who was refused and has had nothing since, and whether that was before this window.
+    queue: Vec<Queued>,
+    dearest_overdue: u128,
+    used_overdue: u128,
 }
 
 impl Twin {
@@ -48,7 +64,13 @@ impl Twin {
         self.expire(start);
         self.budget = u128::from(budget);
         self.used = 0;
+        self.window += 1;
         self.counted.clear();
+        self.used_overdue = 0;
+        self.queue
+            .iter_mut()
+            .for_each(|queued| queued.before = true);
+        self.dearest_overdue = self.queue.first().map_or(0, |first| first.cost);
         for (id, tenant) in &mut self.tenants {
             tenant.used = 0;
             tenant.turned = false;
@@ -74,11 +96,40 @@ impl Twin {
             };
         }
         self.appear(ask, now);
-        self.decide(ask.tenant)
+        let id = ask.tenant;
+        let cost = u128::from(ask.cost);
+        self.queue
+            .retain(|queued| queued.id != id || queued.cost >= cost);
+        let verdict = self.decide(id);
+        if verdict == Verdict::Admitted {
+            self.leave_queue(id);
+        } else if self.tenants[&id].used == 0 && self.queue.iter().all(|queued| queued.id != id) {
+            let before = false;
+            self.queue.push(Queued { id, cost, before });
+        }
+        verdict
+    }
+
+    fn leave_queue(&mut self, id: u128) {
+        self.queue.retain(|queued| queued.id != id);
+    }
+
+    fn kept_for_overdue(&self) -> u128 {
+        let overdue = self.queue.iter().filter(|queued| queued.before);
+        let most = self.budget.div_ceil(2).max(self.dearest_overdue);
+        let costs = overdue.map(|queued| queued.cost).sum::<u128>();
+        let kept = costs.min(most.saturating_sub(self.used_overdue));
+        let first = self.queue.first();
+        if first.is_some_and(|first| first.cost <= kept) {
+            kept
+        } else {
+            0
+        }
     }
 
     pub(super) fn leave(&mut self, id: u128) {
         self.tenants.remove(&id);
+        self.leave_queue(id);
         self.counted_again_if_last(id);
         self.idle.retain(|other| *other != id);
     }
@@ -114,6 +165,9 @@ impl Twin {
             self.charge(id);
             return Verdict::Admitted;
         }
+        let kept = self.kept_for_overdue();
+        let first = self.queue.first().filter(|first| first.before);
+        let guest = first.is_some_and(|first| first.id == id && me.cost <= kept);
         // Weights of those that may rise to the fair level, and to mine; what all others have used.
         let (mut fair, mut mine, mut flat) = (0, 0, units);
         for (other, tenant) in &self.tenants {
@@ -124,9 +178,9 @@ impl Twin {
             let level = units * tenant.weight;
             let ahead = theirs < level || (theirs == level && tenant.turn < me.turn);
             let counts = tenant.active && tenant.cost <= left;
-            if counts && promised(&me) && !tenant.late && promised(tenant) {
+            if counts && (promised(&me) || guest) && !tenant.late && promised(tenant) {
                 fair += tenant.weight;
-            } else if counts && ahead && (tenant.late || !promised(&me)) {
+            } else if counts && ahead && !guest && (tenant.late || !promised(&me)) {
                 mine += tenant.weight;
             } else {
                 flat += tenant.used;
@@ -135,7 +189,8 @@ impl Twin {
         // Used by tenants that were forgotten.
         flat += self.used - self.tenants.values().map(|t| t.used).sum::<u128>();
         let fair = (fair * self.budget).div_ceil(total);
-        let need = flat + fair + (mine * units).div_ceil(me.weight);
+        let kept = if guest { 0 } else { kept };
+        let need = flat + fair + (mine * units).div_ceil(me.weight) + kept;
         if need > self.budget {
             return Verdict::Kept {
                 short: (need - self.budget) as u64,
@@ -144,8 +199,11 @@ impl Twin {
         }
         if let Some(tenant) = self.tenants.get_mut(&id).filter(|tenant| !tenant.turned) {
             self.turns += 1;
-            tenant.turn = self.turns;
+            tenant.turn = (self.window, true, self.turns);
             tenant.turned = true;
+        }
+        if guest {
+            self.used_overdue += me.cost;
         }
         self.charge(id);
         Verdict::Admitted
@@ -174,7 +232,7 @@ impl Twin {
             cost: 0,
             used: 0,
             asked: 0,
-            turn: self.turns,
+            turn: (self.window, false, self.turns),
             turned: false,
             late: true,
             active: false,
@@ -214,6 +272,7 @@ impl Twin {
             }
             tenant.active = false;
             self.active.remove(0);
+            self.leave_queue(first);
             self.idle.push(first);
             if self.active.is_empty() {
                 self.counted.clear();

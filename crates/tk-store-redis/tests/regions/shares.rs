@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use tk_core::{Clock, FixedWindow, SystemClock};
 use tk_fair::{
-    Draw, FederatedEscrow, LeasedEscrow, PoolRule, RegionName, RegionPool, Want,
+    Draw, EscrowBuilder, FederatedEscrow, PoolRule, RegionName, RegionPool, Want,
     WeightedFairEscrow, ideal, split_weight,
 };
 use tk_store_redis::RedisStore;
@@ -64,17 +64,13 @@ fn assert_shares(
 
 #[test]
 fn tenants_that_ask_in_four_processes_have_their_shares_of_one_counter() {
-    const TEST: &str = "shares::tenants_that_ask_in_four_processes_have_their_shares_of_one_counter";
+    const TEST: &str =
+        "shares::tenants_that_ask_in_four_processes_have_their_shares_of_one_counter";
     const LIMIT: u64 = 8_000;
     const QUANTUM: u64 = 20;
     if let Some(member) = Member::for_test(TEST) {
-        let store: RedisStore<FixedWindow> = builder(member.port).build().unwrap();
-        let escrow = WeightedFairEscrow::builder(LIMIT, WINDOW)
-            .idle_after(IDLE_AFTER)
-            .weight_of(|tenant: &u64| WEIGHTS[*tenant as usize])
-            .leased(store, "budget", QUANTUM)
-            .unwrap();
-        return ask_for_tenants(member, &Rc::new(escrow));
+        let tenants = WeightedFairEscrow::builder(LIMIT, WINDOW).idle_after(IDLE_AFTER);
+        return ask_for_tenants(member, tenants, QUANTUM);
     }
     let server = RedisServer::start();
     let wants: Vec<_> = (WEIGHTS.iter().enumerate())
@@ -94,13 +90,16 @@ const fn endless(weight: u64) -> Want {
 
 /// Every tenant asks all the time.
 #[tokio::main(flavor = "current_thread")]
-async fn ask_for_tenants<W: tk_fair::Weigh<u64> + 'static>(
-    member: Member,
-    escrow: &Rc<LeasedEscrow<RedisStore<FixedWindow>, W>>,
-) {
+async fn ask_for_tenants(member: Member, tenants: EscrowBuilder, quantum: u64) {
+    let store: RedisStore<FixedWindow> = builder(member.port).build().unwrap();
+    let escrow = tenants
+        .weight_of(|tenant: &u64| WEIGHTS[*tenant as usize])
+        .leased(store, "budget", quantum)
+        .unwrap();
+    let escrow = Rc::new(escrow);
     let (granted, tasks) = (Granted::default(), LocalSet::new());
     for tenant in 0..WEIGHTS.len() as u64 {
-        let (escrow, granted) = (Rc::clone(escrow), Rc::clone(&granted));
+        let (escrow, granted) = (Rc::clone(&escrow), Rc::clone(&granted));
         tasks.spawn_local(async move {
             while member.goes_on() {
                 let decision = escrow.check(&tenant, 1).await.unwrap();
@@ -178,7 +177,11 @@ const EVERYWHERE: u64 = 6;
 
 /// The tenants of each region but `everywhere`.
 const REGIONS: [&[Tenant]; 4] = [
-    &[tenant("a", 4, None), tenant("b", 2, None), tenant("c", 1, None)],
+    &[
+        tenant("a", 4, None),
+        tenant("b", 2, None),
+        tenant("c", 1, None),
+    ],
     &[tenant("d", 4, None), tenant("e", 2, Some(60))],
     &[tenant("f", 1, None)],
     &[tenant("g", 2, Some(90)), tenant("h", 1, None)],

@@ -3,6 +3,8 @@
 //! Nodes keep each attribute in an array of its own, and standings in masks: adding up the part of a node that is before a key
 //! is then a few straight loops without branches.
 
+use std::hint::black_box;
+
 use crate::shares::level::Level;
 
 /// Entries of a leaf.
@@ -80,18 +82,13 @@ impl Sums {
     }
 }
 
-/// How many of `keys`, which are in order, are before `key` in the sense of `before`.
-///
-/// Halving would wait for one cache miss after another. Looking at every eighth key at once, and then at
-/// eight neighbours at once, waits for two.
-#[inline]
-fn count(keys: &[Key], before: impl Fn(&Key) -> bool) -> usize {
-    const STRIDE: usize = 8;
-    let every = keys.iter().skip(STRIDE - 1).step_by(STRIDE);
-    let blocks = every.map(|least| usize::from(before(least))).sum::<usize>();
-    let from = blocks * STRIDE;
-    let block = keys[from..].iter().take(STRIDE);
-    from + block.map(|least| usize::from(before(least))).sum::<usize>()
+impl Key {
+    /// `self < other`, without a branch that a processor could only guess.
+    #[inline(always)]
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
+        let (level, theirs) = (self.level.bits(), other.level.bits());
+        (level < theirs) | ((level == theirs) & (self.turn < other.turn))
+    }
 }
 
 /// Bounds on some costs. They may be wider than the costs are: taking one out does not narrow them.
@@ -169,14 +166,30 @@ impl Default for Leaf {
 
 impl Leaf {
     /// Where `key` is, or else where it belongs.
+    ///
+    /// Halving would wait for one cache miss after another, and so would whoever moves the entries. Here all that a
+    /// leaf is made of is asked for at once, and the search knows beforehand how many steps it has.
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> Result<usize, usize> {
-        let at = count(&self.keys[..self.len], |other| other < key);
+        self.touch();
+        let before = |at: &usize| (*at < self.len) & self.keys[*at].is_before(key);
+        let at = (0..LEAF).map(|at| usize::from(before(&at))).sum();
         if self.keys[..self.len].get(at) == Some(key) {
             Ok(at)
         } else {
             Err(at)
         }
+    }
+
+    /// Has the processor fetch all that it is made of.
+    #[inline(always)]
+    fn touch(&self) {
+        let (key, pair) = (
+            |at: usize| self.keys[at].turn,
+            |a: &[u64; LEAF]| a[0] | a[LEAF / 2] | a[LEAF - 1],
+        );
+        let keys = key(0) | key(3) | key(6) | key(9) | key(12) | key(LEAF - 1);
+        black_box(keys | u64::from(self.weight[0]) | pair(&self.used) | pair(&self.cost));
     }
 
     /// The late and the hidden, as they stand in `epoch`.
@@ -229,6 +242,11 @@ impl Leaf {
             sums.late.weight += weight & late;
             sums.late.used += used & late;
         }
+    }
+
+    /// The largest cost in it.
+    pub(crate) fn dearest(&self) -> u64 {
+        self.cost[..self.len].iter().copied().max().unwrap_or(0)
     }
 
     pub(crate) fn insert(&mut self, at: usize, key: Key, item: &Item) {
@@ -368,7 +386,23 @@ impl Inner {
     /// The child in which `key` is, if it is anywhere.
     #[inline]
     pub(crate) fn child_of(&self, key: &Key) -> usize {
-        count(&self.keys[1..self.len], |least| least <= key)
+        const STRIDE: usize = 8;
+        let blocks = self.count((STRIDE..INNER).step_by(STRIDE), key);
+        let from = (blocks * STRIDE).min(INNER - STRIDE);
+        from + self.count(from + 1..from + STRIDE, key)
+    }
+
+    /// Has the processor fetch what a search looks at.
+    #[inline(always)]
+    pub(crate) fn touch(&self) {
+        let turns = self.keys.iter().step_by(2).map(|key| key.turn);
+        black_box(turns.fold(self.len as u64, |all, turn| all | turn));
+    }
+
+    #[inline(always)]
+    fn count(&self, children: impl Iterator<Item = usize>, key: &Key) -> usize {
+        let from = |i: usize| (i < self.len) & !key.is_before(&self.keys[i]);
+        children.map(|i| usize::from(from(i))).sum()
     }
 
     /// Writes out what the sums are in `epoch`.
@@ -387,10 +421,10 @@ impl Inner {
         self.costs[i]
     }
 
-    /// Whether everyone in the first `end` children has a cost of at most `fits`.
-    #[inline]
-    pub(crate) fn all_fit(&self, end: usize, fits: u64) -> bool {
-        self.costs[..end].iter().all(|costs| costs.most <= fits)
+    /// The largest cost below it, or more.
+    pub(crate) fn dearest(&self) -> u64 {
+        let most = self.costs[..self.len].iter().map(|costs| costs.most);
+        most.max().unwrap_or(0)
     }
 
     /// Adds the sums of some children, as they stand in `epoch`.
@@ -409,7 +443,7 @@ impl Inner {
 
     /// Counts an item that has gone into child `i`.
     #[inline]
-    pub(crate) fn count(&mut self, i: usize, item: &Item) {
+    pub(crate) fn enter(&mut self, i: usize, item: &Item) {
         self.weight[i] += u64::from(item.weight);
         self.costs[i].widen(item.cost, item.cost);
         if let Some((weight, used)) = self.side(i, item.standing) {
@@ -420,7 +454,7 @@ impl Inner {
 
     /// Counts an item no more that has left child `i`.
     #[inline]
-    pub(crate) fn discount(&mut self, i: usize, item: &Item) {
+    pub(crate) fn leave(&mut self, i: usize, item: &Item) {
         self.weight[i] -= u64::from(item.weight);
         self.hide(i, item);
     }
