@@ -127,8 +127,8 @@ impl<S: Scripted> Builder<S> {
         self
     }
 
-    /// Stop asking after `failures` calls in a row without an answer, and then ask once per `probe_interval`; 5 and 1 s if
-    /// not set.
+    /// Stop asking after `failures` calls in a row without an answer, and then ask once per `probe_interval`, and once when there is a
+    /// new connection; 5 and 1 s if not set.
     pub const fn breaker(mut self, failures: u32, probe_interval: Duration) -> Self {
         self.bounds.failures = failures;
         self.bounds.probe_interval = probe_interval;

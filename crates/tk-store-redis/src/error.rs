@@ -47,7 +47,7 @@ pub enum ErrorKind {
     /// Others changed the state during all attempts of a transaction; nothing was applied.
     #[error("others changed the state during each of {0} attempts")]
     Contended(u32),
-    /// A state of a strategy of one's own cannot be read or written; nothing was applied.
+    /// What lies under the key is no state of this kind, or a state of a strategy of one's own cannot be written; nothing was applied.
     #[error("the stored state is of no use: {0}")]
     BadState(&'static str),
     /// No answer came within the deadline.

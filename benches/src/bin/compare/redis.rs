@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use fred::{
     clients::Client,
     interfaces::ClientLike,
-    types::{Builder as FredBuilder, config::Config},
+    types::{Builder as FredBuilder, ClusterHash, CustomCommand, Value, config::Config},
 };
 use tk_benches::{Stopwatch, Table};
 use tk_core::{AsyncRateLimiter, FixedWindow, Gcra};
@@ -46,47 +46,68 @@ fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
     Ok(builder.deadline(PATIENT).build()?)
 }
 
-/// Blocks of PINGs and of checks take turns.
+/// Blocks of checks, of PINGs and of bare scripts take turns: how much of a check is the round trip, the script, and the store.
 fn round_trips(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
     let mut table = Table::new(
         "Redis, one call after the other",
         "microseconds of a call at the percentile",
     );
     let blocks = if settings.quick { 20 } else { 200 };
-    let (mut checks, mut pings) = (Vec::new(), Vec::new());
+    let names = [
+        "ThrottleKit strict",
+        "PING",
+        "a script that does nothing",
+        "the same script, without the store",
+    ];
+    let mut times = [const { Vec::new() }; 4];
     runtime.block_on(async {
         let limiter = AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store(server)?);
         let client = connect(server).await?;
+        let nothing = server.ask(&["SCRIPT", "LOAD", "return 1"]);
+        let nothing = nothing.text().context("the server takes no script")?;
+        let nothing = [b"EVALSHA".to_vec(), nothing.into_bytes(), b"0".to_vec()];
+        let check = command_of_a_check(server, &limiter).await?;
         for block in 0..=blocks {
-            for _ in 0..100 {
-                let stopwatch = Stopwatch::start();
-                let pong: String = client.ping(None).await?;
-                let elapsed = stopwatch.elapsed();
-                ensure!(pong == "PONG", "the server answered {pong}");
-                pings.push(elapsed);
-            }
-            for _ in 0..100 {
-                let stopwatch = Stopwatch::start();
-                let decision = limiter.check("alice").await?;
-                checks.push(stopwatch.elapsed());
-                ensure!(decision.allowed, "nothing is denied here");
-            }
-            if block == 0 {
-                // The first block only warms up.
-                checks.clear();
-                pings.clear();
+            for (contender, times) in times.iter_mut().enumerate() {
+                for _ in 0..100 {
+                    let stopwatch = Stopwatch::start();
+                    match contender {
+                        0 => ensure!(
+                            limiter.check("alice").await?.allowed,
+                            "nothing is denied here"
+                        ),
+                        1 => client.ping::<()>(None).await?,
+                        2 => script(&client, &nothing).await?,
+                        _ => script(&client, &check).await?,
+                    }
+                    times.push(stopwatch.elapsed());
+                }
+                if block == 0 {
+                    // The first block only warms up.
+                    times.clear();
+                }
             }
         }
         anyhow::Ok(())
     })?;
     for percent in [50, 99] {
-        let figures = [
-            ("ThrottleKit strict", percentile(&mut checks, percent)),
-            ("PING", percentile(&mut pings, percent)),
-        ];
-        table.row(format!("p{percent}"), figures.map(named));
+        let figures = names.into_iter().zip(&mut times);
+        let figures = figures.map(|(name, times)| named((name, percentile(times, percent))));
+        table.row(format!("p{percent}"), figures);
     }
     Ok(table)
+}
+
+/// Calls a script by the client library alone.
+async fn script(client: &Client, command: &[Vec<u8>]) -> Result<()> {
+    let evalsha = CustomCommand::new_static("EVALSHA", ClusterHash::FirstKey, false);
+    let arguments = command[1..]
+        .iter()
+        .map(|word| Value::Bytes(word.clone().into()));
+    let _: Value = client
+        .custom(evalsha, arguments.collect::<Vec<_>>())
+        .await?;
+    Ok(())
 }
 
 /// Many tasks on one connection, beside the server's tool with as many commands in flight.
@@ -99,7 +120,8 @@ fn ceiling(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Resu
     let (mut ours, mut tool) = (Vec::new(), Vec::new());
     let store: RedisStore<Gcra> = runtime.block_on(async { store(server) })?;
     let limiter = Arc::new(AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store));
-    let script = runtime.block_on(script_of_a_check(server, &limiter))?;
+    let command = runtime.block_on(command_of_a_check(server, &limiter))?;
+    let script = for_the_tool(server, &command)?;
     for _ in 0..rounds {
         let stopwatch = Stopwatch::start();
         runtime.block_on(many(&limiter, each))?;
@@ -136,10 +158,10 @@ async fn many(limiter: &Arc<AsyncRateLimiter<RedisStore<Gcra>>>, each: u32) -> R
 }
 
 /// The command that a check sends, as the server saw it.
-async fn script_of_a_check(
+async fn command_of_a_check(
     server: &RedisServer,
     limiter: &AsyncRateLimiter<RedisStore<Gcra>>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Vec<u8>>> {
     // The first check may have sent the script's text along.
     let _ = limiter.check("alice").await?;
     server.ask(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
@@ -153,7 +175,39 @@ async fn script_of_a_check(
         name.is_some_and(|name| name.eq_ignore_ascii_case("evalsha"))
     };
     let command = commands.find(is_script).context("no script in the log")?;
-    Ok(command.iter().filter_map(Answer::text).collect())
+    let words = command.iter().map(|word| match word {
+        Answer::Text(bytes) => Ok(bytes.clone()),
+        other => anyhow::bail!("a command with {other:?} in it"),
+    });
+    words.collect()
+}
+
+/// A check of GCRA by the server's clock, as the store puts it together.
+const SCRIPT: &str = concat!(
+    include_str!("../../../../crates/tk-store-redis/src/script/shared/time.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/shared/muldiv.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/tat/state.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/tat/debt.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/tat/check.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/tat/charge.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/shared/keep.lua"),
+);
+
+/// The same command with its numbers written into the script, since the tool sends no argument with a zero byte in it.
+fn for_the_tool(server: &RedisServer, command: &[Vec<u8>]) -> Result<Vec<String>> {
+    let [_, hash, _, key, numbers] = command else {
+        anyhow::bail!("a check has changed its form");
+    };
+    let load = |script: &str| server.ask(&["SCRIPT", "LOAD", script]).text();
+    ensure!(
+        load(SCRIPT).as_deref().map(str::as_bytes) == Some(hash),
+        "a check is not this script any more"
+    );
+    let bytes: String = numbers.iter().map(|byte| format!("\\{byte:03}")).collect();
+    let hash = load(&format!("local ARGV = {{ '{bytes}' }}\n{SCRIPT}"));
+    let hash = hash.context("the server takes no script")?;
+    let key = String::from_utf8_lossy(key).into_owned();
+    Ok(vec!["EVALSHA".into(), hash, "1".into(), key])
 }
 
 /// The time of a command by the server's own tool, with as many in flight.

@@ -8,7 +8,7 @@ use crate::error::ErrorKind;
 const TIME_REFUSED: &str = "TKTIME ";
 
 /// What the scripts answer if something else lies under a key.
-const NO_STATE: &str = "TKSTATE ";
+const NO_STATE: &str = "TKSTATE";
 
 /// Errors of fred for commands that it did not write.
 const NOT_WRITTEN: [&str; 4] = [
@@ -24,6 +24,7 @@ pub(crate) fn classify(error: &Error) -> ErrorKind {
     if *error.kind() == Kind::Timeout {
         return ErrorKind::Timeout;
     }
+    let text = unwrapped(text);
     if let Some(code) = code(text) {
         return answered(code, text);
     }
@@ -41,10 +42,9 @@ fn answered(code: &str, text: &str) -> ErrorKind {
     if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
         return ErrorKind::TimeRefused(reason.into());
     }
-    if text.starts_with(NO_STATE) {
+    if code == NO_STATE {
         return ErrorKind::BadState("it cannot be read as a state of this kind");
     }
-    // Older servers wrap the error of a command in one of the script.
     if text.contains("READONLY") {
         return ErrorKind::ReadOnly;
     }
@@ -54,6 +54,17 @@ fn answered(code: &str, text: &str) -> ErrorKind {
         "CLUSTERDOWN" => ErrorKind::Lost(text.into()),
         _ => ErrorKind::Refused(text.into()),
     }
+}
+
+/// The error of a command within a script. Servers before Redis 7 wrap it in one of the script, with the line once or twice in front of it.
+fn unwrapped(text: &str) -> &str {
+    let wrapped = text.strip_prefix("ERR Error running script");
+    let inner = wrapped
+        .and_then(|rest| rest.rsplit_once("@user_script:"))
+        .map(|(_, rest)| {
+            rest.trim_start_matches(|c: char| c.is_ascii_digit() || " :-".contains(c))
+        });
+    inner.filter(|inner| code(inner).is_some()).unwrap_or(text)
 }
 
 /// The code with which errors of the server begin: a word of capitals.
@@ -90,6 +101,21 @@ mod tests {
                 Kind::Unknown,
                 "OOM command not allowed when used memory > 'maxmemory'.",
                 No,
+            ),
+            (
+                Kind::Unknown,
+                "ERR Error running script (call to f_1): @user_script:62: @user_script: 62: -OOM command not allowed",
+                No,
+            ),
+            (
+                Kind::Unknown,
+                "ERR Error running script (call to f_1): @user_script:62: WRONGTYPE Operation against",
+                No,
+            ),
+            (
+                Kind::Unknown,
+                "ERR Error running script (call to f_1): @user_script:62: @user_script: 62: odd",
+                Unknown,
             ),
             (Kind::Unknown, "Failed to route command.", No),
             (Kind::Canceled, "Connection closed unexpectedly.", No),

@@ -37,11 +37,7 @@ impl RedisCluster {
             "0",
         ];
         let nodes = (0..2 * masters)
-            .map(|_| {
-                let mut node = RedisServer::at(port_with_bus(), &settings);
-                node.run();
-                node
-            })
+            .map(|_| RedisServer::start_on(port_with_bus, &settings))
             .collect();
         let cluster = Self { nodes, masters };
         cluster.join();
@@ -55,12 +51,11 @@ impl RedisCluster {
         for (number, node) in self.nodes[..self.masters].iter().enumerate() {
             let first = number * SLOTS / self.masters;
             let last = (number + 1) * SLOTS / self.masters - 1;
-            node.ask(&[
-                "CLUSTER",
-                "ADDSLOTSRANGE",
-                &first.to_string(),
-                &last.to_string(),
-            ]);
+            // By ranges is new in Redis 7.
+            let slots = (first..=last).map(|slot| slot.to_string());
+            let command = ["CLUSTER".to_owned(), "ADDSLOTS".to_owned()];
+            let command: Vec<_> = command.into_iter().chain(slots).collect();
+            node.ask(&command);
         }
         for node in &self.nodes[1..] {
             self.nodes[0].ask(&["CLUSTER", "MEET", "127.0.0.1", &node.port().to_string()]);

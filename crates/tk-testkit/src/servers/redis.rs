@@ -58,9 +58,18 @@ impl RedisServer {
     /// If it cannot be started.
     #[must_use]
     pub fn start_with(settings: &[&str]) -> Self {
-        let mut server = Self::at(free_port(), settings);
-        server.run();
-        server
+        Self::start_on(free_port, settings)
+    }
+
+    /// A server on a port that may be taken by others before it listens; then another one is tried.
+    pub(super) fn start_on(port: impl Fn() -> u16, settings: &[&str]) -> Self {
+        for _ in 0..20 {
+            let mut server = Self::at(port(), settings);
+            if server.tries_to_run() {
+                return server;
+            }
+        }
+        panic!("others take every free port");
     }
 
     /// A replica of whatever listens on a port of the loopback interface, in step with it.
@@ -141,8 +150,18 @@ impl RedisServer {
     ///
     /// If it cannot be started.
     pub fn run(&mut self) {
+        assert!(
+            self.tries_to_run(),
+            "port {} is taken: {}",
+            self.port,
+            self.log()
+        );
+    }
+
+    /// Whether it runs; not if its port is taken.
+    fn tries_to_run(&mut self) -> bool {
         if self.child.is_some() {
-            return;
+            return true;
         }
         let program = env::var("TK_REDIS_SERVER").unwrap_or_else(|_| "redis-server".to_owned());
         let port = self.port.to_string();
@@ -169,21 +188,44 @@ impl RedisServer {
                 "cannot start `{program}`: {error}. The tests of Redis need it; `cargo xtask test --setup` installs it"
             ),
         }
-        self.wait_until_ready();
+        self.becomes_ready()
     }
 
-    fn wait_until_ready(&mut self) {
+    fn becomes_ready(&mut self) -> bool {
         for _ in 0..1_000 {
-            let answers = Wire::connect(self.port).and_then(|mut wire| wire.ask(&["PING"]));
-            if answers.is_ok_and(|answer| !is_loading(&answer)) {
-                return;
-            }
             if let Some(Ok(Some(status))) = self.child.as_mut().map(Child::try_wait) {
-                panic!("redis-server ended with {status}: {}", self.log());
+                let log = self.log();
+                assert!(
+                    log.contains("in use"),
+                    "redis-server ended with {status}: {log}"
+                );
+                self.child = None;
+                return false;
+            }
+            let answers = Wire::connect(self.port).and_then(|mut wire| {
+                let answer = wire.ask(&["PING"])?;
+                Ok(!is_loading(&answer) && self.is_at(&mut wire))
+            });
+            if answers.unwrap_or_default() {
+                return true;
             }
             pause(Duration::from_millis(10));
         }
         panic!("redis-server does not answer: {}", self.log());
+    }
+
+    /// Whether it is this server that answers, and not one that took its port.
+    fn is_at(&self, wire: &mut Wire) -> bool {
+        let Ok(Answer::Text(about)) = wire.ask(&["INFO", "server"]) else {
+            // Without its password it tells nothing about itself.
+            return true;
+        };
+        let about = String::from_utf8_lossy(&about);
+        let id = about
+            .lines()
+            .find_map(|line| line.strip_prefix("process_id:"));
+        let own = self.child.as_ref().map(|child| child.id().to_string());
+        id.is_none_or(|id| own.is_some_and(|own| own == id))
     }
 
     /// Kills it at once, as a crash does; nothing is saved. Nothing if it does not run.
@@ -264,11 +306,12 @@ impl RedisServer {
     /// # Panics
     ///
     /// If there is none, or it is an error.
-    pub fn ask(&self, command: &[&str]) -> Answer {
-        match self.wire().ask(command) {
-            Ok(Answer::Error(error)) => panic!("{command:?} was refused: {error}"),
+    pub fn ask<A: AsRef<str>>(&self, command: &[A]) -> Answer {
+        let words: Vec<_> = command.iter().map(AsRef::as_ref).collect();
+        match self.wire().ask(&words) {
+            Ok(Answer::Error(error)) => panic!("{words:?} was refused: {error}"),
             Ok(answer) => answer,
-            Err(error) => panic!("{command:?} was not answered: {error}"),
+            Err(error) => panic!("{words:?} was not answered: {error}"),
         }
     }
 

@@ -11,7 +11,7 @@ local raw = redis.call('GET', key) or ''
 local start, used, old_window, incarnation = 0, 0, 0, 0
 if raw ~= '' then
   if #raw ~= 32 then
-    return redis.error_reply('TKSTATE')
+    return redis.error_reply('TKSTATE no state of this kind')
   end
   start, used, old_window, incarnation = struct.unpack('<I8I8I8I8', raw)
 end

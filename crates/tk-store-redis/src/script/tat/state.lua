@@ -12,7 +12,7 @@ local raw = redis.call('GET', key) or ''
 local micros, fraction, old_p, old_q, incarnation = 0, 0, p, q, 0
 if raw ~= '' then
   if #raw ~= 40 then
-    return redis.error_reply('TKSTATE')
+    return redis.error_reply('TKSTATE no state of this kind')
   end
   micros, fraction, old_p, old_q, incarnation = struct.unpack('<I8I8I8I8I8', raw)
 end
