@@ -30,7 +30,7 @@ pub use ask::Ask;
 pub use credits::HandBack;
 #[cfg(feature = "faults")]
 pub use fault::Fault;
-pub(crate) use purse::Purse;
+pub(crate) use purse::{Packed, Purse, WallOffset};
 pub use rules::LeaseRules;
 pub use settlement::{Settlement, Verdict};
 
@@ -128,7 +128,7 @@ pub enum Spend {
 pub struct Served {
     /// Credits left at this node.
     pub remaining: u64,
-    /// The end of the newest grant's span, by this node's wall clock.
+    /// The end of the grant's span, by this node's wall clock: of the newest one, if credits are carried over.
     pub reset_at: Timestamp,
 }
 
@@ -282,11 +282,22 @@ impl LeaseLedger {
     /// Takes `cost`, which the credits cover.
     #[inline]
     fn charge(&mut self, now: Monotonic, cost: u64) -> Served {
+        let reset_at = self.estimate().reset_at(now);
         self.credits.take(cost);
         self.tally.0.served += cost;
         Served {
             remaining: self.credits.total(),
-            reset_at: self.estimate.0.reset_at(now),
+            reset_at,
+        }
+    }
+
+    /// What is told about the credits at hand: those that end with their span are replenished when the first of them end.
+    fn estimate(&self) -> Estimate {
+        let newest = self.estimate.0;
+        let ends = newest.ends.min(self.credits.valid_until());
+        Estimate {
+            ends,
+            reset_at: newest.reset_at - newest.ends.since(ends),
         }
     }
 }

@@ -25,6 +25,9 @@ pub use predictive::PredictiveSizer;
 
 /// Chooses the size of one key's leases.
 ///
+/// It is called while requests wait, so it should be quick. One that panics is dropped, and its key goes on in leases of as
+/// many units as a request costs.
+///
 /// ```
 /// use tk_twotier::Sizer;
 ///

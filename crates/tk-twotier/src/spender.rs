@@ -69,6 +69,8 @@ pub struct LeaseSpender<C: Clock = SystemClock> {
 struct State {
     /// What the ledger holds, where it is spent quickly. Only [`Opened`] touches the ledger.
     purse: Purse,
+    /// What was in the purse when it was lent.
+    lent: u64,
     line: Line<Ticket>,
     /// Whether there ever was a grant to take the reset time from.
     has_leased: bool,
@@ -206,8 +208,8 @@ struct Opened<'a>(MutexGuard<'a, State>);
 
 impl<'a> Opened<'a> {
     fn of(mut state: MutexGuard<'a, State>) -> Self {
-        let purse = state.purse;
-        state.line.ledger.settle(&purse);
+        let spent = state.lent - state.purse.amount();
+        state.line.ledger.settle(spent);
         Self(state)
     }
 }
@@ -229,6 +231,7 @@ impl DerefMut for Opened<'_> {
 impl Drop for Opened<'_> {
     fn drop(&mut self) {
         self.0.purse = self.0.line.ledger.lend();
+        self.0.lent = self.0.purse.amount();
     }
 }
 

@@ -18,6 +18,7 @@ mod policy;
 mod reset;
 mod restrategy;
 mod shard;
+mod slab;
 mod slot;
 mod stats;
 mod table;

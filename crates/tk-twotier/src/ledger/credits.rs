@@ -38,7 +38,7 @@ pub(super) struct Credits {
 }
 
 /// The end of what does not end.
-const NEVER: Monotonic = Monotonic::from_micros(u64::MAX);
+pub(super) const NEVER: Monotonic = Monotonic::from_micros(u64::MAX);
 
 /// A tag that no grant carries.
 const NO_TAG: Tag = Tag::new(0, tk_core::Mark(0), 0);

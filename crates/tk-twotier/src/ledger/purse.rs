@@ -1,13 +1,13 @@
 //! Credits where they can be spent in a few instructions.
 
-use tk_core::Monotonic;
+use tk_core::{Monotonic, Timestamp};
 
-use super::{Estimate, LeaseLedger, Served};
+use super::{Estimate, LeaseLedger, Served, credits::NEVER};
 
 /// What a ledger holds, lent to a place that is closer to the reader than the ledger.
 ///
 /// A node with many keys spends its time waiting for memory, and a ledger is several cache lines long. A purse
-/// is half of one. It serves what the ledger would have served, and leaves everything else to it: spending from the
+/// is half of one, and less than a quarter when it is [`Packed`]. It serves what the ledger would have served, and leaves everything else to it: spending from the
 /// purse and then settling equals spending from the ledger, which a test holds it to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Purse {
@@ -18,8 +18,13 @@ pub(crate) struct Purse {
 }
 
 impl Purse {
-    /// Charges `cost`, unless the ledger has to decide.
     #[inline]
+    pub(crate) const fn amount(&self) -> u64 {
+        self.amount
+    }
+
+    /// Charges `cost`, unless the ledger has to decide.
+    #[inline(always)]
     pub(crate) fn spend(&mut self, now: Monotonic, cost: u64) -> Option<Served> {
         if cost > self.amount || cost == 0 || now >= self.valid_until {
             return None;
@@ -29,6 +34,93 @@ impl Purse {
             remaining: self.amount,
             reset_at: self.estimate.reset_at(now),
         })
+    }
+}
+
+/// A purse in 96 bits.
+///
+/// What it has no room for is the wall: the caller says how far that is ahead, and one number does for all keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Packed(u128);
+
+/// How far the wall is ahead of the monotonic clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WallOffset(u64);
+
+const AMOUNT: u32 = 48;
+const ENDS: u32 = 47;
+const AMOUNT_MASK: u128 = (1 << AMOUNT) - 1;
+const ENDS_MASK: u128 = (1 << ENDS) - 1;
+
+impl Packed {
+    /// How many bits there are in it: an amount, an end, and whether it ends at all.
+    pub(crate) const BITS: u32 = AMOUNT + ENDS + 1;
+
+    /// An empty one if the purse does not fit: its clock has run for four years, or it holds all that there can be.
+    pub(crate) fn of(purse: &Purse) -> Self {
+        let amount = u128::from(purse.amount);
+        let ends = u128::from(purse.estimate.ends.as_micros());
+        if amount > AMOUNT_MASK || ends > ENDS_MASK {
+            return Self::default();
+        }
+        let is_coupled = u128::from(purse.valid_until != NEVER);
+        Self(is_coupled << (AMOUNT + ENDS) | ends << AMOUNT | amount)
+    }
+
+    /// The bits; those above [`Packed::BITS`] are zero.
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u128 {
+        self.0
+    }
+
+    /// From bits, of which those above [`Packed::BITS`] do not matter.
+    #[inline(always)]
+    pub(crate) const fn from_bits(bits: u128) -> Self {
+        Self(bits & ((1 << Self::BITS) - 1))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn amount(self) -> u64 {
+        (self.0 & AMOUNT_MASK) as u64
+    }
+
+    /// [`Purse::spend`].
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, now: Monotonic, cost: u64, wall: WallOffset) -> Option<Served> {
+        let ends = Monotonic::from_micros((self.0 >> AMOUNT & ENDS_MASK) as u64);
+        let is_coupled = self.0 >> (AMOUNT + ENDS) != 0;
+        let mut purse = Purse {
+            amount: self.amount(),
+            valid_until: if is_coupled { ends } else { NEVER },
+            estimate: Estimate {
+                ends,
+                reset_at: wall.of(ends),
+            },
+        };
+        let served = purse.spend(now, cost)?;
+        self.0 = self.0 & !AMOUNT_MASK | u128::from(purse.amount);
+        Some(served)
+    }
+}
+
+impl WallOffset {
+    /// That of two clocks read together.
+    pub(crate) const fn at(now: Monotonic, wall: Timestamp) -> Self {
+        Self(wall.as_micros().wrapping_sub(now.as_micros()))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    const fn of(self, instant: Monotonic) -> Timestamp {
+        Timestamp::from_micros(instant.as_micros().wrapping_add(self.0))
     }
 }
 
@@ -42,17 +134,15 @@ impl LeaseLedger {
                 0
             },
             valid_until: self.credits.valid_until(),
-            estimate: self.estimate.0,
+            estimate: self.estimate(),
         }
     }
 
-    /// Books what was spent from the purse, if nothing else happened to the ledger since it was lent.
-    pub(crate) fn settle(&mut self, purse: &Purse) {
-        if self.waiters.is_empty() {
-            let spent = self.credits.total().saturating_sub(purse.amount);
-            self.credits.take(spent);
-            self.tally.0.served += spent;
-        }
+    /// Books what was spent from the purse since it was lent; nothing else may have happened to the ledger meanwhile.
+    pub(crate) fn settle(&mut self, spent: u64) {
+        let spent = spent.min(self.credits.total());
+        self.credits.take(spent);
+        self.tally.0.served += spent;
     }
 }
 
@@ -84,20 +174,25 @@ mod tests {
 
     /// Spends as a limiter does: from the purse, and if that does not do, from the ledger.
     fn spend(ledger: &mut LeaseLedger, now: Monotonic, costs: &[u64]) -> Vec<Spend> {
-        let mut purse = ledger.lend();
+        let mut lent = Packed::of(&ledger.lend());
+        let mut purse = lent;
         let mut spent = Vec::new();
         for cost in costs {
-            if let Some(served) = purse.spend(now, *cost) {
+            let offset = WallOffset::at(Monotonic::ORIGIN, WALL);
+            if let Some(served) = purse.spend(now, *cost, offset) {
                 spent.push(Spend::Served(served));
                 continue;
             }
-            ledger.settle(&purse);
+            ledger.settle(lent.amount() - purse.amount());
             spent.push(ledger.spend(now, *cost));
-            purse = ledger.lend();
+            lent = Packed::of(&ledger.lend());
+            purse = lent;
         }
-        ledger.settle(&purse);
+        ledger.settle(lent.amount() - purse.amount());
         spent
     }
+
+    const WALL: Timestamp = Timestamp::from_secs(7);
 
     quickcheck! {
         fn a_purse_spends_what_its_ledger_would(
@@ -110,7 +205,7 @@ mod tests {
             steps.into_iter().enumerate().all(|(waiter, (amount, time, costs))| {
                 now += u64::from(time);
                 let at = Monotonic::from_micros(now);
-                let wall = Timestamp::from_micros(now);
+                let wall = WALL + Duration::from_micros(now);
                 let grant = grant(u64::from(amount) % 20 + 1, u64::from(amount) * 3);
                 for ledger in [&mut plain, &mut lent] {
                     ledger.join(waiter as u64, 1);

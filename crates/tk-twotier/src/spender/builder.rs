@@ -85,6 +85,7 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
         let batch = Range::between("batch", batch.into(), 1, limit)?;
         let state = State {
             purse: Purse::default(),
+            lent: 0,
             line: Line::new(),
             has_leased: false,
         };

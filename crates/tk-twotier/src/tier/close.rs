@@ -2,7 +2,7 @@
 
 use tk_core::{Clock, Store};
 
-use super::{Observer, inner::Inner, slot::Slot};
+use super::{Observer, entry::Entry, inner::Inner};
 
 impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     pub(super) async fn close(&self) -> u64 {
@@ -19,8 +19,10 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let now = self.clock.monotonic();
         let mut given_up = Vec::new();
         for mut shard in self.l1.shards() {
-            let slots = shard.slots();
-            given_up.extend(slots.map(|slot| slot.open().give_up(&lease.rules, now)));
+            for place in 0..shard.places() {
+                let entry = shard.open_at(place, now);
+                given_up.extend(entry.map(|mut entry| entry.give_up(&lease.rules, now)));
+            }
         }
         self.hand_back(given_up).await
     }
@@ -29,8 +31,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     async fn land_all(&self) {
         loop {
             self.tasks.drain().await;
-            let asks = |slot: &mut Slot<L2>| slot.peek().line.ledger.is_asking();
-            if !self.l1.shards().any(|mut shard| shard.slots().any(asks)) {
+            let asks = |entry: &Entry<L2>| entry.line.ledger.is_asking();
+            if !self.l1.shards().any(|shard| shard.entries().any(asks)) {
                 return;
             }
             tokio::task::yield_now().await;

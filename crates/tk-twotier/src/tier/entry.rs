@@ -1,6 +1,6 @@
 //! What a node remembers of one key.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tk_core::{Decision, Error, Monotonic, OwnedKey, Store, Strategy, Timestamp};
 use tokio::sync::oneshot;
@@ -27,6 +27,10 @@ pub(crate) struct GivenUp {
 /// All of it but what a hit needs, which is in the entry's [`Slot`](super::slot::Slot).
 pub(crate) struct Entry<L2: Store> {
     pub(super) line: Line<Ticket<L2>>,
+    /// What was in the slot's purse when it was lent.
+    pub(super) lent: u64,
+    /// When it was last seen to have been used. A hit leaves no more than a lighter purse, which is seen when the entry is opened.
+    pub(super) used_at: Monotonic,
     pub(super) denial: Option<Denial>,
     pub(super) key: Arc<OwnedKey>,
     pub(super) sizer: Option<KeySizer>,
@@ -43,9 +47,11 @@ impl GivenUp {
 }
 
 impl<L2: Store> Entry<L2> {
-    pub(super) fn new(key: OwnedKey, sizer: Option<KeySizer>) -> Self {
+    pub(super) fn new(key: OwnedKey, sizer: Option<KeySizer>, now: Monotonic) -> Self {
         Self {
             line: Line::new(),
+            lent: 0,
+            used_at: now,
             denial: None,
             key: Arc::new(key),
             sizer,
@@ -56,6 +62,11 @@ impl<L2: Store> Entry<L2> {
     /// Whether nobody waits, and no answer is under way: then its credits can be handed back.
     pub(super) fn is_calm(&self) -> bool {
         !self.line.ledger.is_asking() && self.line.ledger.waiting() == 0
+    }
+
+    /// Whether nobody has asked for it for so long, and nothing is under way.
+    pub(super) fn is_idle(&self, now: Monotonic, idle: Duration) -> bool {
+        now.since(self.used_at) >= idle && self.is_calm()
     }
 
     /// Whether it holds back a key that would go free if it were forgotten.

@@ -92,7 +92,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
                 .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted)
             && self.resets.load(Ordering::Acquire) == resets
         {
-            entry.touch(room.now);
+            entry.used_at = room.now;
             entry.learn(Denial::of(cost, decision, sent, max_age), room.now);
         }
         drop(shard);
@@ -125,19 +125,23 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let room = self.room(&strategy);
         let fingerprint = self.l1.fingerprint(key);
         let mut evicted = Vec::new();
-        let mut shard = self.l1.lock(fingerprint);
-        let found = self
-            .l1
-            .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted);
+        let decision = {
+            let mut shard = self.l1.lock(fingerprint);
+            let found = self
+                .l1
+                .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted);
+            match found {
+                Some((mut entry, _)) => {
+                    entry.used_at = room.now;
+                    let state = entry.local.get_or_insert_default();
+                    local_share(&strategy, state, room.wall, cost, share)
+                }
+                None => local_share(&strategy, &mut self.overflow.lock(), room.wall, cost, share),
+            }
+        };
+        // Without the lock: an observer is told of what is stranded, and may ask for statistics.
         self.counters.evicted.add(evicted.len() as u64);
         Inner::hand_back_later(self, evicted);
-        match found {
-            Some((mut entry, _)) => {
-                entry.touch(room.now);
-                let state = entry.local.get_or_insert_default();
-                local_share(&strategy, state, room.wall, cost, share)
-            }
-            None => local_share(&strategy, &mut self.overflow.lock(), room.wall, cost, share),
-        }
+        decision
     }
 }

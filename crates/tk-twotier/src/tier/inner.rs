@@ -16,12 +16,15 @@ use super::{
     stats::Counters,
     tasks::Tasks,
 };
+use crate::ledger::WallOffset;
 
 pub(crate) struct Inner<L2: Store, C, O> {
     pub(super) l2: L2,
     pub(super) strategy: RwLock<L2::Strategy>,
     /// The strategy's, where it can be read without a lock.
     pub(super) capacity: AtomicU64,
+    /// The offset of the newest grant, by which credits in a purse tell their reset time.
+    pub(super) wall: AtomicU64,
     pub(super) plan: Plan,
     pub(super) policy: FailurePolicy,
     /// The failure policy's state of the keys for which there is no room.
@@ -60,6 +63,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
             l2,
             capacity: AtomicU64::new(strategy.capacity()),
             strategy: RwLock::new(strategy),
+            wall: AtomicU64::new(0),
             plan,
             policy,
             overflow: Mutex::default(),
@@ -78,6 +82,11 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
     #[inline]
     pub(super) fn capacity(&self) -> u64 {
         self.capacity.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn wall_offset(&self) -> WallOffset {
+        WallOffset::from_bits(self.wall.load(Ordering::Relaxed))
     }
 
     #[inline(always)]

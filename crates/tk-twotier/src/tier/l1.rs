@@ -12,7 +12,7 @@ use super::{
     entry::{Entry, GivenUp},
     key_sizer::KeySizer,
     shard::{Hits, Shard},
-    slot::{Opened, Slot},
+    slot::Opened,
 };
 use crate::{
     LeaseRules,
@@ -102,10 +102,10 @@ impl<L2: Store> L1<L2> {
             if !self.reserve() && !self.evict(shard, room, evicted) {
                 return None;
             }
-            let entry = Entry::new(OwnedKey::of(key), sizer());
-            shard.insert(Slot::new(fingerprint, entry, room.now));
+            let entry = Entry::new(OwnedKey::of(key), sizer(), room.now);
+            shard.insert(fingerprint, entry);
         }
-        shard.open(fingerprint)
+        shard.open(fingerprint, room.now)
     }
 
     /// Counts one key more, if there may be one more.
@@ -120,7 +120,7 @@ impl<L2: Store> L1<L2> {
     /// Forgets what is idle among the next few slots.
     fn sweep(&self, shard: &mut Shard<L2>, room: &Room<'_, L2>, evicted: &mut Vec<GivenUp>) {
         for place in shard.next_places(VISITED) {
-            if shard.get(place).is_some_and(|slot| room.is_spent(slot)) {
+            if room.is_spent(shard, place) {
                 self.forget(shard, place, room, evicted);
             }
         }
@@ -133,16 +133,20 @@ impl<L2: Store> L1<L2> {
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) -> bool {
-        let places = shard.next_places(SAMPLED).into_iter();
-        let may_go = |place: &usize| shard.get(*place).filter(|slot| room.may_go(slot)).is_some();
-        let used_at = |place: &usize| shard.get(*place).map(Slot::used_at);
-        let Some(place) = places.filter(may_go).min_by_key(used_at) else {
+        let mut longest: Option<(Monotonic, usize)> = None;
+        for place in shard.next_places(SAMPLED) {
+            if let Some(entry) = shard.open_at(place, room.now)
+                && room.may_go(&entry)
+                && longest.is_none_or(|(used_at, _)| entry.used_at < used_at)
+            {
+                longest = Some((entry.used_at, place));
+            }
+        }
+        let gone = longest.and_then(|(_, place)| shard.remove(place, room.now));
+        let Some(mut entry) = gone else {
             return false;
         };
-        let Some(mut slot) = shard.remove(place) else {
-            return false;
-        };
-        room.give_up(&mut slot, evicted);
+        room.give_up(&mut entry, evicted);
         true
     }
 
@@ -151,13 +155,13 @@ impl<L2: Store> L1<L2> {
         let mut given_up = Vec::new();
         for place in 0..shard.places() {
             // Another key may have moved into the place of one that was forgotten.
-            while shard.get(place).is_some_and(|slot| room.is_spent(slot)) {
+            while room.is_spent(shard, place) {
                 self.forget(shard, place, room, &mut given_up);
             }
-            if let Some(slot) = shard.get_mut(place)
-                && slot.is_idle(room.now, room.idle)
+            if let Some(mut entry) = shard.open_at(place, room.now)
+                && entry.is_idle(room.now, room.idle)
             {
-                room.give_up(slot, &mut given_up);
+                room.give_up(&mut entry, &mut given_up);
             }
         }
         given_up
@@ -170,30 +174,31 @@ impl<L2: Store> L1<L2> {
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) {
-        if let Some(mut slot) = shard.remove(place) {
+        if let Some(mut entry) = shard.remove(place, room.now) {
             self.keys.fetch_sub(1, Ordering::Relaxed);
-            room.give_up(&mut slot, evicted);
+            room.give_up(&mut entry, evicted);
         }
     }
 }
 
 impl<L2: Store> Room<'_, L2> {
     /// Whether a key may give way to a newcomer.
-    fn may_go(&self, slot: &Slot<L2>) -> bool {
-        let entry = slot.peek();
+    fn may_go(&self, entry: &Entry<L2>) -> bool {
         entry.is_calm() && !entry.holds_back(self.strategy, self.wall)
     }
 
-    /// Whether a key is of no use any more.
-    fn is_spent(&self, slot: &Slot<L2>) -> bool {
-        let denial = slot.peek().denial;
-        let denies = denial.is_some_and(|denial| !denial.is_over(self.now));
-        slot.is_idle(self.now, self.idle) && !denies && self.may_go(slot)
+    /// Whether there is a key at a place that is of no use any more.
+    fn is_spent(&self, shard: &mut Shard<L2>, place: usize) -> bool {
+        let Some(entry) = shard.open_at(place, self.now) else {
+            return false;
+        };
+        let denies = entry.denial.is_some_and(|denial| !denial.is_over(self.now));
+        entry.is_idle(self.now, self.idle) && !denies && self.may_go(&entry)
     }
 
-    fn give_up(&self, slot: &mut Slot<L2>, given_up: &mut Vec<GivenUp>) {
+    fn give_up(&self, entry: &mut Entry<L2>, given_up: &mut Vec<GivenUp>) {
         if let Some(rules) = self.rules {
-            given_up.push(slot.open().give_up(rules, self.now));
+            given_up.push(entry.give_up(rules, self.now));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll},
 };
 
@@ -17,9 +17,8 @@ use super::{
     entry::{Entry, GivenUp, Told},
     inner::Inner,
     key_sizer::KeySizer,
-    slot::Opened,
 };
-use crate::{Ask, Settlement, Spend, Verdict, Waiter, line::Line};
+use crate::{Ask, Settlement, Spend, Verdict, Waiter, ledger::WallOffset, line::Line};
 
 /// What became of a request that missed.
 enum Entered<'a, L2: Store, C: Clock + 'static, O: Observer> {
@@ -104,7 +103,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         else {
             return Ok(Joined::Full);
         };
-        entry.touch(room.now);
+        entry.used_at = room.now;
         if let Spend::Served(served) = entry.line.ledger.spend(room.now, cost) {
             hits.served += cost;
             return Ok(Joined::Decided(self.served(served)));
@@ -114,7 +113,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         }
         let (ticket, told) = oneshot::channel();
         let waiter = entry.line.join(cost, ticket);
-        let flight = self.prepare(&mut entry);
+        let flight = self.prepare(fingerprint, &mut entry);
         let waiting = Waiting {
             inner: self,
             fingerprint,
@@ -128,7 +127,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     /// The lease that is due for a key, if any. It takes off once the shard's lock is released.
     pub(super) fn prepare(
         self: &Arc<Self>,
-        entry: &mut Opened<'_, L2>,
+        fingerprint: Fingerprint,
+        entry: &mut Entry<L2>,
     ) -> Option<Flight<L2, C, O>> {
         let ask = self.due(entry)?;
         if entry.line.ledger.waiting() == 0 {
@@ -137,7 +137,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         Some(Flight {
             inner: self.clone(),
             key: entry.key.clone(),
-            fingerprint: entry.fingerprint(),
+            fingerprint,
             ask: Some(ask),
         })
     }
@@ -160,9 +160,11 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     ) -> Option<Landed> {
         let lease = self.lease_plan()?;
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
+        self.wall
+            .store(WallOffset::at(now, wall).bits(), Ordering::Relaxed);
         let mut shard = self.l1.lock(fingerprint);
         // An entry with a lease under way stays where it is.
-        let (mut entry, hits) = shard.open(fingerprint)?;
+        let (mut entry, hits) = shard.open(fingerprint, now)?;
         let ledger = &mut entry.line.ledger;
         let settlement = match answer {
             Ok(grant) => ledger.granted(&lease.rules, ask, now, wall, grant),
@@ -334,8 +336,9 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Waiting<'_, L2, C, O> 
         if self.is_told {
             return;
         }
+        let now = self.inner.clock.monotonic();
         let mut shard = self.inner.l1.lock(self.fingerprint);
-        if let Some((mut entry, _)) = shard.open(self.fingerprint) {
+        if let Some((mut entry, _)) = shard.open(self.fingerprint, now) {
             entry.line.leave(self.waiter);
         }
     }

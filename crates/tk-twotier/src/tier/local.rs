@@ -35,13 +35,13 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let Some((slot, hits)) = shard.find(fingerprint) else {
             return Local::NeedsL2;
         };
-        let Some(served) = slot.spend(now, cost) else {
+        let Some(served) = slot.spend(now, cost, this.wall_offset()) else {
             return this.look(shard, fingerprint, now, cost);
         };
         hits.admitted += 1;
         hits.served += cost;
         if this.refills_at(served.remaining) {
-            this.refill(shard, fingerprint);
+            this.refill(shard, fingerprint, now);
         } else {
             drop(shard);
         }
@@ -58,14 +58,14 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         now: Monotonic,
         cost: u64,
     ) -> Local {
-        let Some((mut entry, hits)) = shard.open(fingerprint) else {
+        let Some((mut entry, hits)) = shard.open(fingerprint, now) else {
             return Local::NeedsL2;
         };
         // Some of the credits may have ended, so that the rest serves again.
         if cost > 0
             && let Spend::Served(served) = entry.line.ledger.spend(now, cost)
         {
-            entry.touch(now);
+            entry.used_at = now;
             hits.admitted += 1;
             hits.served += cost;
             drop(entry);
@@ -91,12 +91,17 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
 
     /// Begins the refill that is due, if there is a runtime to do it on.
     #[cold]
-    fn refill(self: &Arc<Self>, mut shard: MutexGuard<'_, Shard<L2>>, fingerprint: Fingerprint) {
+    fn refill(
+        self: &Arc<Self>,
+        mut shard: MutexGuard<'_, Shard<L2>>,
+        fingerprint: Fingerprint,
+        now: Monotonic,
+    ) {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let opened = shard.open(fingerprint);
-        let flight = opened.and_then(|(mut entry, _)| self.prepare(&mut entry));
+        let opened = shard.open(fingerprint, now);
+        let flight = opened.and_then(|(mut entry, _)| self.prepare(fingerprint, &mut entry));
         drop(shard);
         if let Some(flight) = flight {
             flight.take_off(&runtime);
@@ -120,7 +125,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let now = self.clock.monotonic();
         let fingerprint = self.l1.fingerprint(key);
         let mut shard = self.l1.lock(fingerprint);
-        let (mut entry, _) = shard.open(fingerprint)?;
+        let (mut entry, _) = shard.open(fingerprint, now)?;
         match entry.line.ledger.spend(now, 0) {
             Spend::Served(served) if served.remaining > 0 => Some(self.served(served)),
             _ => entry.denies(now, 1),

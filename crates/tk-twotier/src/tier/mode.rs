@@ -113,7 +113,10 @@ impl Lease {
         self
     }
 
-    /// Hands the credits of a key back when nobody has asked for it for so long.
+    /// Hands the credits of a key back when nobody has asked for it for so long, in whole microseconds.
+    ///
+    /// A hit leaves no time behind: a key that was hit between two looks at it counts as used at the second. Looks are half of
+    /// `idle` apart, so that credits go home after one to two times that.
     #[must_use]
     pub const fn return_idle_after(mut self, idle: Duration) -> Self {
         self.idle = Some(idle);

@@ -40,11 +40,12 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
 
     fn forget(&self, fingerprint: Fingerprint) -> Option<GivenUp> {
         self.resets.fetch_add(1, Ordering::AcqRel);
+        let now = self.clock.monotonic();
         let mut shard = self.l1.lock(fingerprint);
-        let (mut entry, _) = shard.open(fingerprint)?;
+        let (mut entry, _) = shard.open(fingerprint, now)?;
         entry.local = None;
         entry.denial = None;
         let rules = &self.lease_plan()?.rules;
-        Some(entry.start_over(rules, self.clock.monotonic()))
+        Some(entry.start_over(rules, now))
     }
 }

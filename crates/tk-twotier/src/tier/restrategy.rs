@@ -21,8 +21,10 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let now = this.clock.monotonic();
         let mut given_up = Vec::new();
         for mut shard in this.l1.shards() {
-            for slot in shard.slots() {
-                let mut entry = slot.open();
+            for place in 0..shard.places() {
+                let Some(mut entry) = shard.open_at(place, now) else {
+                    continue;
+                };
                 match this.lease_plan() {
                     Some(lease) => given_up.push(entry.start_over(&lease.rules, now)),
                     None => entry.denial = None,

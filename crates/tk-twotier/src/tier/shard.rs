@@ -1,18 +1,24 @@
 //! A part of the keys in memory.
 
-use tk_core::{Fingerprint, Store};
+use tk_core::{Fingerprint, Monotonic, Store};
 
 use super::{
+    entry::Entry,
+    slab::Slab,
     slot::{Opened, Slot},
     table::Table,
 };
 
-/// Slots in a table, which are also visited a few at a time, by their place in it.
+/// Slots in a table, which are also visited a few at a time, by their place in it, and the entries that they lead to.
+///
+/// In the order of use: with the lock, what a hit touches here is one cache line.
+#[repr(C)]
 pub(crate) struct Shard<L2: Store> {
-    slots: Table<Slot<L2>>,
+    pub(super) hits: Hits,
+    slots: Table<Slot>,
     /// The place that is visited next.
     cursor: usize,
-    pub(super) hits: Hits,
+    entries: Slab<Entry<L2>>,
 }
 
 /// What is counted without asking the shared store: under the shard's lock, so that cores do not share a counter.
@@ -27,46 +33,59 @@ pub(crate) struct Hits {
 impl<L2: Store> Shard<L2> {
     pub(super) fn new() -> Self {
         Self {
+            hits: Hits::default(),
             slots: Table::default(),
             cursor: 0,
-            hits: Hits::default(),
+            entries: Slab::new(),
         }
     }
 
     #[inline(always)]
-    pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot<L2>, &mut Hits)> {
-        let slot = self.slots.find(fingerprint)?;
+    pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot, &mut Hits)> {
+        let place = self.slots.find(fingerprint)?;
+        let slot = self.slots.get_mut(place)?;
         Some((slot, &mut self.hits))
     }
 
-    pub(super) fn open(&mut self, fingerprint: Fingerprint) -> Option<(Opened<'_, L2>, &mut Hits)> {
-        let (slot, hits) = self.find(fingerprint)?;
-        Some((slot.open(), hits))
+    pub(super) fn open(
+        &mut self,
+        fingerprint: Fingerprint,
+        now: Monotonic,
+    ) -> Option<(Opened<'_, L2>, &mut Hits)> {
+        let place = self.slots.find(fingerprint)?;
+        let slot = self.slots.get_mut(place)?;
+        let entry = self.entries.get_mut(slot.entry())?;
+        Some((Opened::new(slot, entry, now), &mut self.hits))
     }
 
-    /// Adds the slot of a key that has none.
-    pub(super) fn insert(&mut self, slot: Slot<L2>) {
-        self.slots.insert(slot);
+    /// Opens what is at a place, if it is taken.
+    pub(super) fn open_at(&mut self, place: usize, now: Monotonic) -> Option<Opened<'_, L2>> {
+        let slot = self.slots.get_mut(place)?;
+        let entry = self.entries.get_mut(slot.entry())?;
+        Some(Opened::new(slot, entry, now))
     }
 
-    pub(super) fn remove(&mut self, place: usize) -> Option<Slot<L2>> {
-        self.slots.remove(place)
+    /// Adds a key that is not in it.
+    pub(super) fn insert(&mut self, fingerprint: Fingerprint, entry: Entry<L2>) {
+        let entry = self.entries.insert(entry);
+        self.slots.insert(Slot::new(fingerprint, entry));
     }
 
-    pub(super) fn get(&self, place: usize) -> Option<&Slot<L2>> {
-        self.slots.get(place)
+    /// Forgets the key at a place. Another one may then be there.
+    pub(super) fn remove(&mut self, place: usize, now: Monotonic) -> Option<Box<Entry<L2>>> {
+        let slot = self.slots.remove(place)?;
+        let mut entry = self.entries.remove(slot.entry())?;
+        slot.settle(&mut entry, now);
+        Some(entry)
     }
 
-    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut Slot<L2>> {
-        self.slots.get_mut(place)
-    }
-
-    pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot<L2>> {
-        self.slots.iter_mut()
+    /// The entries as they were when they were last open, for what spending does not change.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<L2>> {
+        self.entries.iter()
     }
 
     /// Places, of which some may be empty.
-    pub(super) fn places(&self) -> usize {
+    pub(super) const fn places(&self) -> usize {
         self.slots.places()
     }
 
@@ -80,7 +99,7 @@ impl<L2: Store> Shard<L2> {
                 break;
             }
             self.cursor = (self.cursor + 1) % places;
-            if self.get(self.cursor).is_some() {
+            if self.slots.get(self.cursor).is_some() {
                 found.push(self.cursor);
             }
         }

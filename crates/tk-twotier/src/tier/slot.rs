@@ -1,80 +1,83 @@
 //! A key's place in the table.
 
-use std::{
-    ops::{Deref, DerefMut},
-    time::Duration,
-};
+use std::ops::{Deref, DerefMut};
 
 use tk_core::{Fingerprint, Monotonic, Store};
 
 use super::{entry::Entry, table::Keyed};
-use crate::{Served, ledger::Purse};
+use crate::{
+    Served,
+    ledger::{Packed, WallOffset},
+};
 
-/// What a hit needs, in one cache line; the rest of the entry is behind a pointer.
-#[repr(align(64))]
-pub(crate) struct Slot<L2: Store> {
-    fingerprint: Fingerprint,
-    used_at: Monotonic,
-    /// What the entry's ledger holds. Only [`Opened`] touches the ledger, and books what was spent from the purse before.
-    purse: Purse,
-    entry: Box<Entry<L2>>,
+/// What a hit needs, in half a cache line: the fingerprint, the purse of the entry's ledger, and where the entry is.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(super) struct Slot {
+    fingerprint: u128,
+    /// The purse, and above it where in the slab the entry is.
+    word: u128,
 }
 
-impl<L2: Store> Slot<L2> {
-    pub(super) fn new(fingerprint: Fingerprint, entry: Entry<L2>, now: Monotonic) -> Self {
+impl Slot {
+    pub(super) fn new(fingerprint: Fingerprint, entry: u32) -> Self {
         Self {
-            fingerprint,
-            used_at: now,
-            purse: Purse::default(),
-            entry: Box::new(entry),
+            fingerprint: fingerprint.bits(),
+            word: u128::from(entry) << Packed::BITS,
         }
     }
 
-    pub(super) const fn used_at(&self) -> Monotonic {
-        self.used_at
+    /// Where in the slab its entry is.
+    pub(super) const fn entry(&self) -> u32 {
+        (self.word >> Packed::BITS) as u32
     }
 
     /// Charges `cost` to the credits at hand, unless the ledger has to decide.
     #[inline(always)]
-    pub(super) fn spend(&mut self, now: Monotonic, cost: u64) -> Option<Served> {
-        let served = self.purse.spend(now, cost)?;
-        self.used_at = now;
+    pub(super) fn spend(&mut self, now: Monotonic, cost: u64, wall: WallOffset) -> Option<Served> {
+        let mut purse = self.purse();
+        let served = purse.spend(now, cost, wall)?;
+        self.lend(purse);
         Some(served)
     }
 
-    pub(super) fn open(&mut self) -> Opened<'_, L2> {
-        self.entry.line.ledger.settle(&self.purse);
-        Opened(self)
+    #[inline(always)]
+    fn purse(&self) -> Packed {
+        Packed::from_bits(self.word)
     }
 
-    /// Whether nobody has asked for it for so long, and nothing is under way.
-    pub(super) fn is_idle(&self, now: Monotonic, idle: Duration) -> bool {
-        now.since(self.used_at) >= idle && self.entry.is_calm()
+    #[inline(always)]
+    fn lend(&mut self, purse: Packed) {
+        self.word = u128::from(self.entry()) << Packed::BITS | purse.bits();
     }
 
-    /// The entry as it was when it was last open, for what spending does not change.
-    pub(super) fn peek(&self) -> &Entry<L2> {
-        &self.entry
+    /// Books what was spent from the purse since the entry was last open. That was a use of the key, at `now` or before.
+    pub(super) fn settle<L2: Store>(&self, entry: &mut Entry<L2>, now: Monotonic) {
+        let spent = entry.lent - self.purse().amount();
+        if spent > 0 {
+            entry.used_at = now;
+            entry.line.ledger.settle(spent);
+        }
     }
 }
 
-impl<L2: Store> Keyed for Slot<L2> {
+impl Keyed for Slot {
     #[inline(always)]
-    fn fingerprint(&self) -> Fingerprint {
+    fn bits(&self) -> u128 {
         self.fingerprint
     }
 }
 
 /// An entry whose ledger is up to date, and lends its credits again when it is let go.
-pub(crate) struct Opened<'a, L2: Store>(&'a mut Slot<L2>);
+pub(crate) struct Opened<'a, L2: Store> {
+    slot: &'a mut Slot,
+    entry: &'a mut Entry<L2>,
+}
 
-impl<L2: Store> Opened<'_, L2> {
-    pub(super) fn touch(&mut self, now: Monotonic) {
-        self.0.used_at = now;
-    }
-
-    pub(super) const fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
+impl<'a, L2: Store> Opened<'a, L2> {
+    pub(super) fn new(slot: &'a mut Slot, entry: &'a mut Entry<L2>, now: Monotonic) -> Self {
+        slot.settle(entry, now);
+        Self { slot, entry }
     }
 }
 
@@ -82,18 +85,20 @@ impl<L2: Store> Deref for Opened<'_, L2> {
     type Target = Entry<L2>;
 
     fn deref(&self) -> &Entry<L2> {
-        &self.0.entry
+        self.entry
     }
 }
 
 impl<L2: Store> DerefMut for Opened<'_, L2> {
     fn deref_mut(&mut self) -> &mut Entry<L2> {
-        &mut self.0.entry
+        self.entry
     }
 }
 
 impl<L2: Store> Drop for Opened<'_, L2> {
     fn drop(&mut self) {
-        self.0.purse = self.0.entry.line.ledger.lend();
+        let purse = Packed::of(&self.entry.line.ledger.lend());
+        self.entry.lent = purse.amount();
+        self.slot.lend(purse);
     }
 }
