@@ -1,6 +1,6 @@
 //! What an answer does: rules 2, 4 and 7.
 
-use tk_twotier::{LeaseLedger, Verdict};
+use tk_twotier::{LeaseLedger, LeaseRules, Verdict};
 
 use super::bench::{ask, at, bring, grant, holding, nothing, rules, served, spends, told};
 
@@ -100,6 +100,26 @@ fn a_late_grant_is_dropped_in_both_modes_and_asked_for_three_times_more() {
 }
 
 #[test]
+fn how_often_a_late_grant_is_asked_for_again_is_an_option() {
+    for (times, is_told) in [
+        (0, [true, true]),
+        (1, [false, true]),
+        (LeaseRules::WITHOUT_END, [false, false]),
+    ] {
+        let rules = rules(4).asks_again(times);
+        let mut ledger = LeaseLedger::new();
+        let first = ask(&mut ledger, &rules, 0, 1, 1);
+        let settlement = bring(&mut ledger, &rules, first, 1_000, &grant(4, 1_000, 1));
+        assert_eq!(!settlement.verdicts.is_empty(), is_told[0], "{times}");
+        let Some(again) = ledger.begin(&rules, at(1_000)) else {
+            continue;
+        };
+        let settlement = bring(&mut ledger, &rules, again, 2_000, &grant(4, 1_000, 1));
+        assert_eq!(!settlement.verdicts.is_empty(), is_told[1], "{times}");
+    }
+}
+
+#[test]
 fn a_grant_in_time_ends_a_row_of_late_ones() {
     let rules = rules(1);
     let mut ledger = LeaseLedger::new();
@@ -163,11 +183,27 @@ fn a_denial_says_nothing_to_those_who_lack_less() {
     let first = ask(&mut ledger, &rules, 1, 1, 4);
     ledger.join(2, 3);
     let settlement = bring(&mut ledger, &rules, first, 5, &nothing());
+    assert!(settlement.is_denial);
     assert_eq!(settlement.verdicts.len(), 1);
     let ask = ledger
         .begin(&rules, at(6))
         .expect("the second asks for itself");
     assert_eq!(ask.at_least(), 3);
+}
+
+#[test]
+fn what_is_at_hand_lessens_what_one_lacks() {
+    let rules = rules(4);
+    let mut ledger = holding(&rules, 2, 1_000_000, 1);
+    let first = ask(&mut ledger, &rules, 1, 1, 4);
+    ledger.join(2, 3);
+    let settlement = bring(&mut ledger, &rules, first, 5, &nothing());
+    assert_eq!(
+        settlement.verdicts.len(),
+        1,
+        "two were denied, and the other lacks one"
+    );
+    assert_eq!(ledger.waiting(), 1);
 }
 
 #[test]
@@ -181,6 +217,32 @@ fn a_failure_reaches_those_whom_the_credits_do_not_cover() {
     let failed = told(&settlement, |verdict| *verdict == Verdict::Failed);
     assert_eq!((failed, served(&settlement)), (vec![1, 3], vec![2]));
     assert!(ledger.is_blank());
+}
+
+#[test]
+fn an_end_of_asking_serves_what_is_at_hand_and_fails_the_others() {
+    let rules = rules(4);
+    let mut ledger = holding(&rules, 2, 1_000_000, 1);
+    let _ = ask(&mut ledger, &rules, 1, 1, 4);
+    ledger.join(2, 2);
+    ledger.join(3, 1);
+    let settlement = ledger.abandon(at(5));
+    let failed = told(&settlement, |verdict| *verdict == Verdict::Failed);
+    assert_eq!((failed, served(&settlement)), (vec![1, 3], vec![2]));
+    assert_eq!(ledger.waiting(), 0);
+}
+
+#[test]
+fn credits_that_have_ended_serve_nobody_at_the_end() {
+    let rules = rules(4).coupled(true);
+    let mut ledger = holding(&rules, 2, 1_000, 1);
+    let _ = ask(&mut ledger, &rules, 1, 1, 4);
+    ledger.join(2, 2);
+    let settlement = ledger.abandon(at(998));
+    assert_eq!(
+        settlement.verdicts,
+        [(1, Verdict::Failed), (2, Verdict::Failed)]
+    );
 }
 
 #[test]

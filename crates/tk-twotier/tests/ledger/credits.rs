@@ -52,6 +52,7 @@ fn the_oldest_grant_is_spent_first() {
     let _ = bring(&mut ledger, &rules, second, 2, &grant(5, 1_000_000, 2));
     assert_eq!(ledger.credits(), 8);
     assert!(spends(&mut ledger, 3, 4));
+    assert_eq!(ledger.credits(), 4);
     let backs = ledger.hand_back(&rules, at(4));
     assert_eq!(backs.len(), 1);
     assert_eq!((backs[0].amount, backs[0].tag.mark().0), (4, 2));
@@ -75,7 +76,13 @@ fn each_grant_is_handed_back_once_with_its_own_tag() {
 fn what_the_store_would_refuse_is_not_handed_back() {
     let rules = rules(10);
     let mut ledger = holding(&rules, 9, 1_000_000, 1);
-    assert_eq!(ledger.hand_back(&rules, at(1_000_000)), []);
+    let mut in_time = ledger.clone();
+    assert_eq!(in_time.hand_back(&rules, at(998_998)).len(), 1);
+    assert_eq!(
+        ledger.hand_back(&rules, at(998_999)),
+        [],
+        "the span is over"
+    );
     assert_eq!(ledger.take_stranded(), 9);
 }
 
@@ -92,11 +99,40 @@ fn many_small_refills_hold_no_more_than_a_few_grants() {
 }
 
 #[test]
+fn grants_that_were_merged_lose_no_unit() {
+    let rules = rules(1_000)
+        .low_water(999)
+        .expect("below the batch")
+        .coupled(true);
+    let mut ledger = LeaseLedger::new();
+    for round in 0..20 {
+        let ask = ledger.begin(&rules, at(round)).expect("it is low");
+        let span = if round == 0 { 1_000 } else { 1_000_000 };
+        let _ = bring(&mut ledger, &rules, ask, round, &grant(3, span, 1));
+    }
+    assert_eq!(ledger.credits(), 60);
+    assert_eq!(ledger.expire(at(5_000)), 3, "the first has ended");
+    assert_eq!(ledger.credits(), 57);
+    assert!(spends(&mut ledger, 5_001, 56));
+    assert_eq!(ledger.expire(at(5_000_000)), 1);
+    assert_eq!(ledger, LeaseLedger::new());
+}
+
+#[test]
+fn spending_the_last_credit_leaves_nothing_behind() {
+    let rules = rules(4).coupled(true);
+    let mut ledger = holding(&rules, 3, 1_000_000, 1);
+    assert!(spends(&mut ledger, 1, 3));
+    assert_eq!(ledger, LeaseLedger::new());
+}
+
+#[test]
 fn demand_is_told_once_per_window_that_has_ended() {
     let rules = rules(10);
     let mut ledger = holding(&rules, 9, 1_000, 1);
     assert!(spends(&mut ledger, 5, 4));
-    assert_eq!(ledger.take_demand(at(900)), None, "the window lasts");
-    assert_eq!(ledger.take_demand(at(1_000)), Some(5));
-    assert_eq!(ledger.take_demand(at(1_001)), None);
+    // The span less a thousandth and a microsecond.
+    assert_eq!(ledger.take_demand(at(997)), None, "the window lasts");
+    assert_eq!(ledger.take_demand(at(998)), Some(5));
+    assert_eq!(ledger.take_demand(at(999)), None);
 }

@@ -47,5 +47,13 @@ fn a_key_is_blank_when_nothing_is_held_asked_or_waited_for() {
     let first = ask(&mut ledger, &rules, 0, 1, 1);
     assert!(!ledger.is_blank());
     let _ = ledger.failed(&rules, first, at(1));
-    assert!(ledger.is_blank());
+    assert!(ledger.is_blank() && !ledger.is_asking());
+    ledger.join(1, 1);
+    assert!(!ledger.is_blank(), "somebody waits");
+    let held = holding(&super::bench::rules(4), 1, 1_000_000, 1);
+    assert!(!held.is_blank(), "one is held");
+    let mut ledger = LeaseLedger::new();
+    let _ = ask(&mut ledger, &rules, 0, 1, 1);
+    assert!(ledger.leave(1));
+    assert!(!ledger.is_blank(), "a lease is in flight");
 }

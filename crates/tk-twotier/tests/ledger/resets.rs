@@ -12,6 +12,7 @@ fn a_reset_clears_the_credits_and_hands_nothing_back() {
     ledger.reset(&rules);
     assert_eq!(ledger, LeaseLedger::new());
     assert_eq!(ledger.hand_back(&rules, at(1)), []);
+    assert_eq!(ledger.take_stranded(), 3, "they are lost, and counted");
 }
 
 #[test]
@@ -37,7 +38,8 @@ fn a_denial_from_before_a_reset_denies_nobody() {
     let before = ask(&mut ledger, &rules, 0, 1, 1);
     ledger.reset(&rules);
     let settlement = bring(&mut ledger, &rules, before, 2, &nothing());
-    assert!(settlement.verdicts.is_empty());
+    assert!(settlement.verdicts.is_empty() && !settlement.is_denial);
+    assert_eq!(settlement.hand_back, None, "there is nothing to return");
     assert!(ledger.begin(&rules, at(3)).is_some());
 }
 
