@@ -32,6 +32,13 @@ impl Timer for SystemClock {
     }
 }
 
+#[cfg(feature = "memory")]
+impl Timer for tk_store_memory::QuantaClock {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        sleep_on(*self, duration)
+    }
+}
+
 impl<C: Clock + Clone> Timer for CachedClock<C> {
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
         sleep_on(self.clone(), duration)

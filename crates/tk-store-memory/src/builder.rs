@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use tk_core::{Clock, ConfigError, Range, Strategy, SystemClock};
+use tk_core::{Clock, ConfigError, Range, Strategy};
 
-use crate::{MemoryStore, WhenFull};
+use crate::{MemoryStore, QuantaClock, WhenFull};
 
 /// Sets up a [`MemoryStore`].
 ///
@@ -21,7 +21,7 @@ use crate::{MemoryStore, WhenFull};
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it builds"]
-pub struct Builder<S, C = SystemClock> {
+pub struct Builder<S, C = QuantaClock> {
     max_keys: Option<usize>,
     when_full: WhenFull,
     shards: Option<usize>,
@@ -35,12 +35,12 @@ const SHARDS: usize = 256;
 const KEYS_PER_SHARD: usize = 64;
 
 impl<S> Builder<S> {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             max_keys: None,
             when_full: WhenFull::DenyNewcomers,
             shards: None,
-            clock: SystemClock,
+            clock: QuantaClock::new(),
             strategy: PhantomData,
         }
     }
@@ -70,7 +70,7 @@ impl<S, C> Builder<S, C> {
         self
     }
 
-    /// Reads the time from `clock`.
+    /// Reads the time from `clock`; the default is a [`QuantaClock`].
     pub fn clock<D>(self, clock: D) -> Builder<S, D> {
         Builder {
             max_keys: self.max_keys,

@@ -20,7 +20,6 @@ mod full;
 mod generations;
 mod population;
 mod prefetch;
-#[cfg(feature = "quanta")]
 mod quanta_clock;
 mod shard;
 mod slab;
@@ -31,6 +30,5 @@ mod word;
 
 pub use builder::Builder;
 pub use full::WhenFull;
-#[cfg(feature = "quanta")]
 pub use quanta_clock::QuantaClock;
 pub use store::MemoryStore;

@@ -21,11 +21,13 @@ use tk_core::{Clock, Monotonic, SystemClock, Timestamp};
 
 /// [`SystemClock`], read at half the cost: the processor's time stamp counter bridges a millisecond at a time.
 ///
-/// It is never ahead of the system's clock, and behind by about four microseconds at most. The counter is read by way of
-/// the crate `quanta`, which falls back on the system's clock where the processor's counter does not run
-/// evenly; the first call in a process measures the counter's rate, which takes up to 0.2 seconds. That the counters of all
-/// processors agree is taken for granted where the processor says so: if they did not, time could step
-/// back by their difference when a thread moves.
+/// What a [`MemoryStore`](crate::MemoryStore) reads unless told otherwise. It is never ahead of the system's clock, and behind by
+/// about four microseconds at most. The counter is read by way of the crate `quanta`, which falls back on the system's clock where the
+/// processor's counter does not run evenly; the first call in a process measures the counter's rate, which takes some
+/// milliseconds, and 0.2 seconds at most. That the counters of all processors agree is taken for granted where the
+/// processor says so: if they did not, time could step back by their difference when a thread moves. Should a counter leap
+/// (a virtual machine that moves to another host may see it do so), this clock is ahead until the slowed count has let the system's
+/// catch up.
 ///
 /// ```
 /// use tk_core::{Gcra, RateLimiter};
@@ -44,6 +46,8 @@ pub struct QuantaClock {
 #[derive(Debug)]
 struct Shared {
     counter: quanta::Clock,
+    /// Slowed microseconds per unit of the counter, times 2^64.
+    rate: u64,
     /// The counter at the origin.
     raw: u64,
     /// The wall and the monotonic side at the origin, in microseconds.
@@ -77,6 +81,7 @@ impl QuantaClock {
                 wall_correction: AtomicU64::new(0),
                 monotonic_correction: AtomicU64::new(0),
                 due: AtomicU64::new(0),
+                rate: slowed_rate(&counter),
                 counter,
             }
         });
@@ -98,8 +103,8 @@ impl Shared {
     #[inline]
     fn slowed(&self) -> u64 {
         // Saturates at zero, should another processor's counter lag behind.
-        let counted = self.counter.delta_as_nanos(self.raw, self.counter.raw()) / 1_000;
-        counted - (counted >> 9)
+        let counted = self.counter.raw().saturating_sub(self.raw);
+        ((u128::from(counted) * u128::from(self.rate)) >> 64) as u64
     }
 
     #[cold]
@@ -116,6 +121,17 @@ impl Shared {
             .fetch_max(behind(monotonic, self.monotonic), Ordering::Relaxed);
         self.due.fetch_max(count + BRIDGE, Ordering::Relaxed);
     }
+}
+
+/// Microseconds per unit of `counter`, times 2^64, and slowed by a part in 512.
+///
+/// One multiplication then does what a conversion to nanoseconds, a division and a slowing do. A counter faster than one
+/// unit per microsecond, and all are, has a rate below 2^64.
+fn slowed_rate(counter: &quanta::Clock) -> u64 {
+    const UNITS: u64 = 1 << 40;
+    let nanos = u128::from(counter.delta_as_nanos(0, UNITS));
+    let rate = (nanos << (64 - 40)) / 1_000;
+    u64::try_from(rate - rate / 512).unwrap_or(u64::MAX)
 }
 
 impl Default for QuantaClock {

@@ -4,11 +4,11 @@ use core::convert::Infallible;
 
 use ahash::RandomState;
 use tk_core::{
-    Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, SystemClock, Tag,
+    Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, Tag,
 };
 
 use crate::{
-    Builder, WhenFull,
+    Builder, QuantaClock, WhenFull,
     action::{Action, Charge, GiveBack, Lease},
     full::denial,
     generations::Generations,
@@ -38,7 +38,7 @@ use crate::{
 /// assert_eq!(limiter.store().len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct MemoryStore<S: Strategy, C = SystemClock> {
+pub struct MemoryStore<S: Strategy, C = QuantaClock> {
     shards: Box<[Shard<S>]>,
     common: Common<S>,
     hash: [RandomState; 2],
@@ -63,14 +63,14 @@ const LOOKS_WHEN_FULL: usize = 8;
 const SHARDS_PER_LOOK: usize = 8;
 
 impl<S: Strategy> MemoryStore<S> {
-    /// A store without bound that reads the system clock.
+    /// A store without bound that reads the system's time by way of a [`QuantaClock`].
     #[must_use]
     pub fn new() -> Self {
-        Self::with_clock(SystemClock)
+        Self::with_clock(QuantaClock::new())
     }
 
     /// Sets up a store: bounded, with another clock, or divided otherwise.
-    pub const fn builder() -> Builder<S> {
+    pub fn builder() -> Builder<S> {
         Builder::new()
     }
 }

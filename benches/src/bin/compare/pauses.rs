@@ -16,7 +16,7 @@ use std::{
 use anyhow::Result;
 use governor::{Quota, clock::FakeRelativeClock, middleware::NoOpMiddleware, nanos::Nanos};
 use tk_benches::{Stopwatch, Table, name_of};
-use tk_core::{Gcra, ManualClock, RateLimiter, SyncStore, SystemClock, Timestamp};
+use tk_core::{Gcra, ManualClock, RateLimiter, SyncStore, Timestamp};
 use tk_store_memory::MemoryStore;
 
 use crate::section::Settings;
@@ -88,7 +88,7 @@ fn gaps(keys: u64) -> f64 {
 }
 
 fn grow_ours(names: &[String]) -> Result<f64> {
-    let limiter = RateLimiter::new(Gcra::per_minute(100)?, MemoryStore::<_, SystemClock>::new());
+    let limiter = RateLimiter::new(Gcra::per_minute(100)?, MemoryStore::new());
     Ok(longest(names.len() as u64, |number| {
         black_box(&limiter.check(names[number as usize].as_str()));
     }))

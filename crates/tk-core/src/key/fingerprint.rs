@@ -10,8 +10,8 @@ use crate::{Key, KeySink};
 /// 2^-128 per pair if the hashes are keyed at random, and nobody who does not know the hash keys can
 /// look for such a pair. It is a hash in memory, not a digest to store or to send.
 ///
-/// Fields are told apart by a word that is hashed with each of them: its length, and whether it is bytes or
-/// a number.
+/// Fields are told apart by a word that goes with each of them: its length, and whether it is bytes or a number. It is hashed
+/// between two fields, and laid over the result for the last one; so what was hashed can be taken apart again from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u128);
 
@@ -25,9 +25,8 @@ impl Fingerprint {
             shape: 0,
         };
         key.feed(&mut sink);
-        sink.next_field();
-        let bits = u128::from(sink.high.finish()) << 64 | u128::from(sink.low.finish());
-        Self(bits.max(1))
+        let [low, high] = [sink.low.finish(), sink.high.finish()].map(|half| half ^ sink.shape);
+        Self((u128::from(high) << 64 | u128::from(low)).max(1))
     }
 
     /// The bits; never zero, so zero may mark an empty place in a table.
