@@ -181,7 +181,7 @@ fn ask(limiter: Limiter, ended: Arc<AtomicBool>) -> JoinHandle<Result<(u64, Vec<
             let since = Stopwatch::start();
             let decision = limiter.check("alice").await?;
             ensure!(!decision.allowed, "nobody could have allowed that");
-            if checks % TIMED == 0 && times.len() < times.capacity() {
+            if checks.is_multiple_of(TIMED) && times.len() < times.capacity() {
                 times.push(u32::try_from(since.elapsed().as_nanos()).unwrap_or(u32::MAX));
             }
             tokio::task::yield_now().await;
