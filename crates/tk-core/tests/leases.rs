@@ -160,10 +160,28 @@ fn grants_within_one_microsecond_are_told_apart() {
 }
 
 #[test]
+fn marks_tell_apart_every_fraction_of_a_microsecond() {
+    let fine = Gcra::new(1 << 48, Duration::from_micros(1)).unwrap();
+    let mark = |units: u64| Key::of(fine).grant(0, units).tag.mark().0;
+    let mut marks: Vec<_> = (0..48).map(|bit| mark(1 << bit)).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    assert_eq!(marks.len(), 48);
+}
+
+#[test]
 fn equal_arrival_times_under_two_rates_are_told_apart() {
-    let mut slow = Key::of(Gcra::per_second(10).unwrap());
-    let mut fast = Key::of(Gcra::per_second(20).unwrap());
-    let (of_slow, of_fast) = (slow.grant(0, 2).tag, fast.grant(0, 4).tag);
+    let per_second = |limit| Gcra::per_second(limit).unwrap();
+    told_apart((per_second(10), 2), (per_second(20), 4));
+    let per_microsecond = |limit| Gcra::new(limit, Duration::from_micros(1)).unwrap();
+    told_apart((per_microsecond(1), 1), (per_microsecond(8), 8));
+}
+
+/// Grants under two rates that end in the same arrival time.
+#[track_caller]
+fn told_apart((slow, few): (Gcra, u64), (fast, many): (Gcra, u64)) {
+    let (mut slow, mut fast) = (Key::of(slow), Key::of(fast));
+    let (of_slow, of_fast) = (slow.grant(0, few).tag, fast.grant(0, many).tag);
     assert_eq!(slow.state.micros, fast.state.micros);
     assert_eq!(
         (slow.give_back(0, of_fast, 1), fast.give_back(0, of_slow, 1)),
