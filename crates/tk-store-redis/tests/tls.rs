@@ -81,10 +81,11 @@ fn a_server_whose_authority_is_not_trusted_is_not_spoken_to() {
         let Err(Error::Store(error)) = store.check(&five(), "key", 1).await else {
             panic!("anybody could have answered that");
         };
-        assert!(
-            matches!(error.kind(), ErrorKind::Unreachable(why) if why.contains("UnknownIssuer")),
-            "{error}"
-        );
+        let ErrorKind::Unreachable(why) = error.kind() else {
+            panic!("{error}");
+        };
+        // Each library has its own words.
+        assert!(why.to_lowercase().contains("certificate"), "{why}");
         assert_eq!(error.applied(), Applied::No);
         assert!(server.keys().is_empty());
     });
