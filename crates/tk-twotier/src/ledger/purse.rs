@@ -194,6 +194,51 @@ mod tests {
 
     const WALL: Timestamp = Timestamp::from_secs(7);
 
+    #[test]
+    fn what_does_not_fit_is_not_lent_and_the_largest_that_fits_is() {
+        let purse = |amount, ends| Purse {
+            amount,
+            valid_until: NEVER,
+            estimate: Estimate {
+                ends: Monotonic::from_micros(ends),
+                reset_at: WALL,
+            },
+        };
+        let (most, last) = ((1 << 48) - 1, (1 << 47) - 1);
+        assert_eq!(Packed::of(&purse(most + 1, 1)).amount(), 0);
+        assert_eq!(Packed::of(&purse(1, last + 1)).amount(), 0);
+        let mut packed = Packed::of(&purse(most, last));
+        let number = u128::from(u32::MAX) << Packed::BITS;
+        assert_eq!(Packed::from_bits(packed.bits() | number), packed);
+        let served = packed.spend(Monotonic::ORIGIN, most, WallOffset::default());
+        assert_eq!(served.map(|served| served.remaining), Some(0));
+        assert_eq!(packed, Packed::of(&purse(0, last)));
+    }
+
+    #[test]
+    fn a_purse_serves_all_it_holds_until_its_credits_end_and_not_at_that_instant() {
+        let rules = LeaseRules::new(10).expect("in range").coupled(true);
+        let mut ledger = LeaseLedger::new();
+        ledger.join(0, 1);
+        let sent = Monotonic::from_micros(5);
+        let ask = ledger.begin(&rules, sent).expect("somebody waits");
+        let _ = ledger.granted(&rules, ask, sent, WALL, &grant(10, 1_000_000));
+        let (purse, end) = (ledger.lend(), Monotonic::from_micros(999_004));
+        assert_eq!((purse.amount(), purse.valid_until), (9, end));
+        let last = end - Duration::from_micros(1);
+        let offset = WallOffset::at(sent, WALL);
+        for cost in [1, 9] {
+            assert_eq!(
+                purse.clone().spend(last, cost),
+                Packed::of(&purse).spend(last, cost, offset)
+            );
+            assert!(purse.clone().spend(last, cost).is_some());
+            assert_eq!(purse.clone().spend(end, cost), None);
+            assert_eq!(Packed::of(&purse).spend(end, cost, offset), None);
+        }
+        assert_eq!(purse.clone().spend(last, 10), None);
+    }
+
     quickcheck! {
         fn a_purse_spends_what_its_ledger_would(
             is_coupled: bool,

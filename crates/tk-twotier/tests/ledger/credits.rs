@@ -3,7 +3,7 @@
 use tk_core::Timestamp;
 use tk_twotier::{LeaseLedger, Spend};
 
-use super::bench::{ask, at, bring, grant, holding, rules, spends};
+use super::bench::{ask, at, bring, grant, holding, rules, served, spends};
 
 #[test]
 fn a_hit_tells_what_is_left_and_when_the_span_ends() {
@@ -25,6 +25,24 @@ fn carried_over_credits_are_replenished_now() {
         panic!("they do not end");
     };
     assert_eq!(served.reset_at, Timestamp::from_micros(5_000_000));
+}
+
+#[test]
+fn a_hit_tells_when_the_first_of_coupled_credits_end() {
+    let rules = rules(4).coupled(true);
+    let mut ledger = holding(&rules, 3, 1_000_000, 1);
+    let second = ask(&mut ledger, &rules, 10, 1, 4);
+    let settlement = bring(&mut ledger, &rules, second, 20, &grant(1, 2_000_000, 2));
+    assert_eq!(served(&settlement), [1], "it took the three and one");
+    let third = ask(&mut ledger, &rules, 30, 2, 2);
+    let _ = bring(&mut ledger, &rules, third, 40, &grant(4, 500_000, 3));
+    let fourth = ask(&mut ledger, &rules, 50, 3, 3);
+    let _ = bring(&mut ledger, &rules, fourth, 60, &grant(4, 2_000_000, 4));
+    let Spend::Served(served) = ledger.spend(at(70), 1) else {
+        panic!("some are left");
+    };
+    // The third's span from its request on, less a thousandth and a microsecond.
+    assert_eq!(served.reset_at, Timestamp::from_micros(30 + 499_499));
 }
 
 #[test]
