@@ -13,16 +13,17 @@
 //! the lock. The request is a shared future that is kept here: dropping a waiting check neither cancels it nor strands the
 //! others, and if all are dropped, the next check finds it where they left it.
 
+mod lender;
+mod state;
+
+pub(crate) use lender::{Funding, Lender, Need};
+
 use std::{
-    future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use futures_util::{
-    FutureExt,
-    future::{BoxFuture, Shared},
-};
+use futures_util::FutureExt;
 use tk_core::{Clock, Decision, Key, Timestamp};
 
 use crate::{
@@ -30,8 +31,10 @@ use crate::{
     builder::Settings,
     decision::{Clocking, decision, free},
     identity::{Identity, admissible},
-    shares::{Ask, Shares, Verdict},
+    shares::Ask,
 };
+use lender::{InFlight, Reply};
+use state::State;
 
 /// Rounds that one check may take. Each is a round trip, its own or one that it waited for.
 const ROUNDS: u32 = 32;
@@ -42,65 +45,6 @@ const LATE: u32 = 3;
 /// The longest time for which "there is no more" is believed, in microseconds: somebody may hand back.
 const BELIEVED: u64 = 1_000_000;
 
-/// What is asked of a lender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Need {
-    pub(crate) want: u64,
-    pub(crate) weight: u64,
-    pub(crate) settled: u64,
-}
-
-/// What a lender grants.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Funding<T> {
-    pub(crate) amount: u64,
-    pub(crate) spare: u64,
-    pub(crate) span: Duration,
-    pub(crate) retry_after: Duration,
-    /// Which of the lender's windows it is from.
-    pub(crate) window: u128,
-    pub(crate) tag: T,
-    /// The most that `tag` can hand back.
-    pub(crate) returnable: u64,
-}
-
-/// Where units come from.
-pub(crate) trait Lender: Send + Sync + 'static {
-    type Tag: Copy + Send + Sync + 'static;
-    type Error: Send + Sync + 'static;
-    /// It says how much more is to be had, so that reservations need not be drawn to be shared out.
-    const SHOWS_SPARE: bool;
-
-    fn lend(&self, need: Need) -> impl Future<Output = Lent<Self>> + Send;
-
-    fn take_back(
-        &self,
-        tag: Self::Tag,
-        amount: u64,
-    ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
-}
-
-type Lent<L> = Result<Funding<<L as Lender>::Tag>, <L as Lender>::Error>;
-
-/// A reply, and when its request was sent. Errors are shared by all who waited.
-struct Reply<L: Lender> {
-    number: u64,
-    sent: u64,
-    want: u64,
-    lent: Result<Funding<L::Tag>, Arc<L::Error>>,
-}
-
-impl<L: Lender> Clone for Reply<L> {
-    fn clone(&self) -> Self {
-        Self {
-            lent: self.lent.clone(),
-            ..*self
-        }
-    }
-}
-
-type InFlight<L> = Shared<BoxFuture<'static, Reply<L>>>;
-
 /// The escrow over a lender.
 pub(crate) struct Funded<L: Lender, W, C> {
     pub(crate) settings: Settings,
@@ -110,24 +54,6 @@ pub(crate) struct Funded<L: Lender, W, C> {
     pub(crate) lender: Arc<L>,
     identity: Identity,
     state: Mutex<State<L>>,
-}
-
-/// Shares in the lender's window. Instants are monotonic microseconds.
-struct State<L: Lender> {
-    shares: Shares,
-    window: Option<(u128, u64)>,
-    tag: Option<(L::Tag, u64)>,
-    /// Until then there is nothing to be drawn, and until then what is known of the pool counts as fresh.
-    dry_until: u64,
-    fresh_until: u64,
-    /// When the lender must hear from here, or it takes everyone here for idle.
-    beat_at: u64,
-    /// The weight that the lender was last told.
-    told: u64,
-    /// When the lender's answer may change by itself.
-    change_at: u64,
-    requests: u64,
-    in_flight: Option<InFlight<L>>,
 }
 
 /// What a check does next.
@@ -141,18 +67,7 @@ enum Next<L: Lender> {
 
 impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
     pub(crate) fn new(settings: Settings, quantum: u64, weight_of: W, clock: C, lender: L) -> Self {
-        let state = State {
-            shares: settings.shares(),
-            window: None,
-            tag: None,
-            dry_until: 0,
-            fresh_until: 0,
-            beat_at: u64::MAX,
-            told: 0,
-            change_at: u64::MAX,
-            requests: 0,
-            in_flight: None,
-        };
+        let state = State::new(settings.shares());
         Self {
             settings,
             quantum,
@@ -336,82 +251,5 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
     fn lock(&self) -> MutexGuard<'_, State<L>> {
         // Nothing panics while the lock is held; if something did, no unit would be spent twice.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<L: Lender> State<L> {
-    /// Ends the window if it is over; when the present one ends, or would if it began now.
-    fn roll(&mut self, now: u64, length: u64) -> u64 {
-        if let Some((_, end)) = self.window.filter(|(_, end)| now >= *end) {
-            self.begin(end);
-        }
-        self.window.map_or(now + length, |(_, end)| end)
-    }
-
-    /// Begins a window without a unit.
-    fn begin(&mut self, at: u64) {
-        // SPEC: FederatedLeasing!NeverOverAdmits
-        // SPEC: FederatedLeasing!SharesAreBackedOrCarried
-        // SPEC: FederatedLeasing!OvershootWithinCarry
-        self.shares.roll(at, 0);
-        self.window = None;
-        self.tag = None;
-        self.dry_until = 0;
-        self.fresh_until = 0;
-        self.beat_at = u64::MAX;
-        self.change_at = u64::MAX;
-    }
-
-    /// Takes in a grant, unless it is over.
-    fn apply(
-        &mut self,
-        reply: &Reply<L>,
-        funding: &Funding<L::Tag>,
-        believed: u64,
-        now: u64,
-    ) -> bool {
-        let Reply { sent, want, .. } = *reply;
-        let micros = |span: Duration| span.as_micros() as u64;
-        let span = micros(funding.span);
-        let end = sent + span.saturating_sub(span / 1_000 + 1);
-        if now >= end {
-            return false;
-        }
-        match self.window {
-            Some((window, known)) if window == funding.window => {
-                self.window = Some((window, known.max(end)));
-            }
-            other => {
-                if other.is_some() {
-                    self.begin(now);
-                }
-                self.window = Some((funding.window, end));
-            }
-        }
-        if funding.amount > 0 {
-            self.tag = Some((funding.tag, funding.returnable));
-        }
-        self.shares.fund(funding.amount, funding.spare);
-        self.change_at = sent + micros(funding.retry_after);
-        let believed = self.change_at.min(sent + believed);
-        self.fresh_until = believed;
-        if want > 0 && funding.amount == 0 {
-            self.dry_until = believed;
-        }
-        true
-    }
-
-    /// What to ask the lender for, if that may help.
-    fn wants<K: Lender>(&mut self, verdict: Verdict, quantum: u64, now: u64) -> Option<u64> {
-        let news = self.shares.active_weight(now) != self.told;
-        let draw = |short: u64| (now >= self.dry_until).then_some(short.max(quantum));
-        let look = |want: u64| (news || now >= self.fresh_until).then_some(want);
-        match verdict {
-            Verdict::Unfunded { short } => draw(short),
-            Verdict::Exhausted { short } if K::SHOWS_SPARE => look(short.max(quantum)),
-            Verdict::Kept { .. } if K::SHOWS_SPARE => look(0),
-            Verdict::Exhausted { short } | Verdict::Kept { short, .. } => draw(short),
-            Verdict::Admitted | Verdict::Full { .. } | Verdict::Weightless => None,
-        }
     }
 }

@@ -5,8 +5,8 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Places in a chunk. At a million tenants the addresses of all chunks still fit into a near cache.
-const CHUNK: usize = 128;
+/// Places in a chunk. More would make the call longer that needs another one.
+const CHUNK: usize = 64;
 
 /// Values in numbered places; a place that was given up is used again.
 #[derive(Debug)]
