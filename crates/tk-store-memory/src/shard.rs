@@ -44,7 +44,7 @@ pub(crate) struct Full;
 
 /// All that a check under the lock writes here lies in the first cache line, with the lock, so that threads that contend for
 /// a key pass on that line and the key's slot, and nothing else.
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(crate) struct Shard<S: Strategy> {
     locked: Mutex<Locked<S>>,
     denied: Denied,
@@ -61,9 +61,10 @@ impl<S: Strategy> Shard<S> {
         }
     }
 
-    /// Asks for the slot of a key in advance.
+    /// Asks for the lock and the slot of a key in advance.
     #[inline(always)]
     pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
+        prefetch(core::ptr::from_ref(self).cast());
         let (base, capacity) = self.hint.get();
         prefetch(table::address(base, capacity, fingerprint));
     }
