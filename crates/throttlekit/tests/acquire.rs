@@ -5,8 +5,8 @@
 use std::{sync::Arc, time::Duration};
 
 use throttlekit::{
-    Acquire, AcquireError, Error, Gcra, ManualClock, MemoryStore, RateLimiter, Strategy, Timestamp,
-    TokenBucket,
+    Acquire, AcquireError, Clock, Error, Gcra, ManualClock, MemoryStore, RateLimiter, Strategy,
+    Timestamp, TokenBucket,
 };
 
 type Limiter<S> = RateLimiter<MemoryStore<S, Arc<ManualClock>>>;
@@ -50,6 +50,21 @@ async fn a_cost_above_the_capacity_is_refused_at_once() {
         refused,
         AcquireError::Limiter(Error::ExceedsCapacity { cost: 4, limit: 3 })
     );
+}
+
+#[tokio::test]
+async fn one_can_wait_on_a_store_as_it_comes() {
+    let limiter = RateLimiter::new(
+        Gcra::per_second(50).unwrap().burst(1).unwrap(),
+        MemoryStore::new(),
+    );
+    let start = limiter.store().clock().now();
+    for _ in 0..3 {
+        let decision = limiter.acquire("k", 1, 60 * SECOND).await.unwrap();
+        assert!(decision.allowed);
+    }
+    // One per 20 ms: the third comes 40 ms after the first, which came after the start.
+    assert!(limiter.store().clock().now().since(start) >= Duration::from_millis(40));
 }
 
 #[tokio::test(start_paused = true)]

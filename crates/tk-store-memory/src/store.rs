@@ -3,9 +3,7 @@
 use core::convert::Infallible;
 
 use ahash::RandomState;
-use tk_core::{
-    Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, Tag,
-};
+use tk_core::{Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, Tag};
 
 use crate::{
     Builder, QuantaClock, WhenFull,
