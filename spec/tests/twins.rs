@@ -127,6 +127,11 @@ fn expiry_since_receipt_is_caught() {
 }
 
 #[test]
+fn expiry_by_the_wall_clock_is_caught() {
+    is_caught("SkewedLeasing/wall_clock_2_4_2");
+}
+
+#[test]
 fn two_leases_in_flight_are_caught() {
     is_caught("AsyncLeasing/two_in_flight_2_4_2");
 }

@@ -227,16 +227,18 @@ mod tests {
         assert_eq!((purse.amount(), purse.valid_until), (9, end));
         let last = end - Duration::from_micros(1);
         let offset = WallOffset::at(sent, WALL);
+        let packed = Packed::of(&purse);
+        assert_eq!(Packed::from_bits(packed.bits()), packed);
         for cost in [1, 9] {
             assert_eq!(
-                purse.clone().spend(last, cost),
-                Packed::of(&purse).spend(last, cost, offset)
+                { purse }.spend(last, cost),
+                { packed }.spend(last, cost, offset)
             );
-            assert!(purse.clone().spend(last, cost).is_some());
-            assert_eq!(purse.clone().spend(end, cost), None);
-            assert_eq!(Packed::of(&purse).spend(end, cost, offset), None);
+            assert!({ purse }.spend(last, cost).is_some());
+            assert_eq!({ purse }.spend(end, cost), None);
+            assert_eq!({ packed }.spend(end, cost, offset), None);
         }
-        assert_eq!(purse.clone().spend(last, 10), None);
+        assert_eq!({ purse }.spend(last, 10), None);
     }
 
     quickcheck! {
