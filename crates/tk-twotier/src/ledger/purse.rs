@@ -229,6 +229,7 @@ mod tests {
         let offset = WallOffset::at(sent, WALL);
         let packed = Packed::of(&purse);
         assert_eq!(Packed::from_bits(packed.bits()), packed);
+        assert_eq!(WallOffset::from_bits(offset.bits()), offset);
         for cost in [1, 9] {
             assert_eq!(
                 { purse }.spend(last, cost),
@@ -239,6 +240,22 @@ mod tests {
             assert_eq!({ packed }.spend(end, cost, offset), None);
         }
         assert_eq!({ purse }.spend(last, 10), None);
+    }
+
+    #[test]
+    fn a_purse_of_carried_over_credits_serves_after_their_span() {
+        let rules = LeaseRules::new(10).expect("in range");
+        let mut ledger = LeaseLedger::new();
+        ledger.join(0, 1);
+        let ask = ledger
+            .begin(&rules, Monotonic::ORIGIN)
+            .expect("somebody waits");
+        let _ = ledger.granted(&rules, ask, Monotonic::ORIGIN, WALL, &grant(10, 1_000));
+        let (purse, late) = (ledger.lend(), Monotonic::from_micros(5_000));
+        let offset = WallOffset::at(Monotonic::ORIGIN, WALL);
+        let served = { purse }.spend(late, 4);
+        assert_eq!(served.map(|served| served.remaining), Some(5));
+        assert_eq!(Packed::of(&purse).spend(late, 4, offset), served);
     }
 
     quickcheck! {

@@ -99,6 +99,18 @@ fn a_late_grant_is_dropped_in_both_modes_and_asked_for_three_times_more() {
     }
 }
 
+#[cfg(feature = "faults")]
+#[test]
+fn a_waiter_that_is_wrongly_charged_on_waking_takes_the_last_credit_too() {
+    let rules = rules(4).with_fault(tk_twotier::Fault::ChargeOnWake);
+    let mut ledger = LeaseLedger::new();
+    let first = ask(&mut ledger, &rules, 0, 1, 4);
+    let settlement = bring(&mut ledger, &rules, first, 5, &grant(4, 1_000_000, 1));
+    assert!(settlement.verdicts.is_empty());
+    assert!(ledger.wake(at(6), 1).is_some());
+    assert_eq!(ledger, LeaseLedger::new());
+}
+
 #[test]
 fn how_often_a_late_grant_is_asked_for_again_is_an_option() {
     for (times, is_told) in [
