@@ -1,5 +1,7 @@
 //! Keys in the order in which requests bring them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::Random;
 
 /// How keys are spread over requests.
@@ -23,10 +25,15 @@ pub enum Spread {
 }
 
 /// A stretch of requests, laid out in the order in which they come, as if they had just been read.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Traffic {
     requests: Vec<String>,
+    /// How far each thread has come.
+    places: [AtomicUsize; THREADS],
 }
+
+/// How many threads may ask.
+const THREADS: usize = 2;
 
 /// Requests in a stretch; when it is over it starts again.
 const STRETCH: usize = 1 << 20;
@@ -58,17 +65,21 @@ impl Traffic {
             Spread::Uniform { keys } => (0..STRETCH).map(|_| name_of(random.below(keys))).collect(),
             Spread::Zipf { keys, exponent } => zipf(keys, exponent, &mut random),
         };
-        Self { requests }
+        let places = [0, 1].map(|thread| AtomicUsize::new(thread * requests.len() / 3));
+        Self { requests, places }
     }
 
-    /// The keys of `count` requests, from a place in the stretch that differs from thread to thread.
+    /// The keys of the next `count` requests of a thread. A block never begins where the one before it began: a contender
+    /// that saw the same few requests again and again would find their keys in its caches.
     pub fn requests(&self, thread: usize, count: usize) -> impl Iterator<Item = &String> {
         // The length is a power of two, so that going around costs a mask and no more.
-        let (start, mask) = (
-            thread * self.requests.len() / 3 + count * thread,
-            self.requests.len() - 1,
-        );
+        let (start, mask) = (self.advance(thread, count), self.requests.len() - 1);
         (start..start + count).map(move |at| &self.requests[at & mask])
+    }
+
+    /// Moves a thread on by `count` requests and says where it was.
+    pub fn advance(&self, thread: usize, count: usize) -> usize {
+        self.places[thread % THREADS].fetch_add(count, Ordering::Relaxed)
     }
 
     /// The whole stretch.

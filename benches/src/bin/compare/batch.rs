@@ -34,9 +34,10 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
         .iter()
         .map(|key| (key.as_str(), 1))
         .collect();
+    let calls = calls.as_slice();
     let batches = |thread: usize, count: usize| {
-        let all = calls.chunks_exact(BATCH);
-        all.cycle().skip(thread * 9_999).take(count / BATCH)
+        let (start, all) = (traffic.advance(thread, count) / BATCH, calls.len() / BATCH);
+        (start..start + count / BATCH).map(move |at| &calls[at % all * BATCH..][..BATCH])
     };
     for threads in [1, 2] {
         let contenders = [

@@ -154,6 +154,9 @@ where
                 "a new key is admitted"
             );
             anyhow::ensure!(flat.check(&name).allowed, "a new key is admitted");
+            if real {
+                anyhow::ensure!(sides.system.check(&name)?.allowed, "a new key is admitted");
+            }
         }
         drop(flat);
         for name in sides.traffic.stretch().iter().take(100) {
