@@ -34,7 +34,8 @@
 //! - For a late tenant with `x <= lambda`, early tenants count as ahead as long as they have not reached `lambda`, and up to that level.
 //! - Whoever is refused before it has had anything in a window goes into a queue, until it is served or idle. Those who were in it
 //!   before the window began are *overdue*: what they asked for is kept out of the reach of the two rules above, up to half of `L`. The first of them
-//!   is served out of that when it asks, if what early tenants need to reach `lambda` stays.
+//!   is served out of that when it asks, if what early tenants need to reach `lambda` stays. Nothing is kept if what is left would not do for the first, and
+//!   if it is not served for a whole window, it goes to the end.
 //!
 //! # Why it keeps its promises
 //!
@@ -58,7 +59,7 @@
 //! a promise; then whoever has that promise is admitted. A contradiction. Whoever is silent leaves the line after `idle_after`.
 //! *Levels are even*: of two that always ask, one is admitted above the other only if that one may still rise as high without what is kept for the overdue,
 //! who take one cost each. So they differ by one cost for each unit of weight at most.
-//! *Nobody waits for ever*: at least one overdue tenant is served in a window that has enough for it beside its promises, and the others move up.
+//! *Nobody waits for ever*: the first of the overdue is served in a window that has enough for it beside its promises, and otherwise lets the others go ahead.
 //!
 //! Two limits of it are worth knowing. A tenant that is silent around a window's edge is a newcomer in the next window, and what newcomers use may come out
 //! of the share of one tenant instead of everyone's: those who are early may take at once what nobody else has a claim to then, and what the first of

@@ -124,7 +124,8 @@ pub(crate) struct Shares {
     /// What those in the queue were refused, and what those of them who were in it when the window began.
     queue_cost: u128,
     overdue_cost: u128,
-    /// What the first of them was refused when the window began.
+    /// When the one came into the queue who was the first of them when the window began, and what it was refused.
+    first_overdue: u64,
     dearest_overdue: u64,
     /// What was used in this window by those who were overdue.
     used_overdue: u64,
@@ -161,6 +162,7 @@ impl Shares {
             queued_at_roll: 0,
             queue_cost: 0,
             overdue_cost: 0,
+            first_overdue: 0,
             dearest_overdue: 0,
             used_overdue: 0,
         }

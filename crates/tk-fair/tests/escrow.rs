@@ -156,6 +156,37 @@ fn no_tenant_is_passed_over_for_ever_because_it_is_light() {
     }
 }
 
+/// What is promised to the other leaves less than it wants, in every window.
+#[test]
+fn nothing_is_kept_for_one_who_waits_for_more_than_is_left() {
+    let (escrow, clock) = escrow(100, equal);
+    let mut got = [0; 5];
+    for tick in 0..100 {
+        got[tick / 20] += drain(&escrow, 1);
+        assert!(escrow.check(&0, 100).unwrap().is_denied());
+        clock.advance(WINDOW / 20);
+    }
+    assert_eq!(got, [100; 5]);
+}
+
+#[test]
+fn one_who_waits_for_more_than_is_left_holds_up_nobody_behind_it() {
+    let weight = |tenant: &u64| if *tenant < 9 { 1_000 } else { 1 };
+    let (escrow, clock) = escrow(10, weight);
+    let mut served = Vec::new();
+    for tick in 0..20 * 20 {
+        for heavy in 0..9 {
+            drain(&escrow, heavy);
+        }
+        assert!(escrow.check(&9, 10).unwrap().is_denied());
+        if escrow.check(&10, 1).unwrap().allowed {
+            served.push(tick / 20);
+        }
+        clock.advance(WINDOW / 20);
+    }
+    assert!(served.len() >= 8, "{served:?}");
+}
+
 /// A slow tenant, known since the window began, one that takes its share at once, and one that comes later and wants everything.
 #[test]
 fn the_guarantee_is_kept_beside_greedy_newcomers() {

@@ -6,8 +6,11 @@
 //! when it asks, then the next. Not more than half of a window's budget is kept that way (or the cost of the first, if that is more), so that weights count for
 //! the rest.
 //!
-//! What is kept only shrinks within a window, by what is served out of it at least. So no other tenant was admitted by relying on units that an overdue one
-//! then takes.
+//! Promises may leave less than the first of them wants, and do so in every window if its requests are dear. Then nothing is kept, since it would be left
+//! over; and whoever was the first for a whole window and was not served lets all others go ahead.
+//!
+//! While the same tenant is first, what is kept only shrinks within a window, by what is served out of it at least. So no other tenant was admitted by relying on
+//! units that an overdue one then takes.
 
 use super::{Claim, Shares, Tenant, Verdict, saturated};
 
@@ -38,22 +41,39 @@ impl Shares {
 
     /// A window begins: everyone in the queue is overdue.
     pub(super) fn call_queue(&mut self) {
+        self.pass_over_first();
         self.queued_at_roll = self.queued;
         self.overdue_cost = self.queue_cost;
         self.used_overdue = 0;
-        let first = self.queue.first();
-        self.dearest_overdue = first.map_or(0, |first| self.tenants[first].queued_cost);
+        let first = self.queue.first().map(|first| &self.tenants[first]);
+        let (queued, cost) = first.map_or((0, 0), |first| (first.queued, first.queued_cost));
+        self.first_overdue = queued;
+        self.dearest_overdue = cost;
     }
 
-    /// What is kept for the overdue; nothing if it would not do for the first of them.
+    /// Sends whoever has been first since the last window began to the end: there was no room for it beside what is promised, and others wait behind it.
+    fn pass_over_first(&mut self) {
+        let Some(first) = self.queue.first() else {
+            return;
+        };
+        if self.tenants[first].queued == self.first_overdue {
+            self.tenants.unqueue(&mut self.queue, first);
+            self.tenants.queue(&mut self.queue, first);
+            self.queued += 1;
+            self.tenants[first].queued = self.queued;
+        }
+    }
+
+    /// What is kept for the overdue; nothing if that, or what is left, would not do for the first of them.
     pub(super) fn kept_for_overdue(&self) -> u64 {
         if self.overdue_cost == 0 {
             return 0;
         }
         let most = self.budget.div_ceil(2).max(self.dearest_overdue);
         let kept = saturated(self.overdue_cost).min(most.saturating_sub(self.used_overdue));
+        let most = kept.min(self.budget.saturating_sub(self.used));
         let first = self.queue.first();
-        let will_do = first.is_some_and(|first| self.tenants[first].queued_cost <= kept);
+        let will_do = first.is_some_and(|first| self.tenants[first].queued_cost <= most);
         if will_do { kept } else { 0 }
     }
 

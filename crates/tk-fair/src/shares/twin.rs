@@ -19,12 +19,13 @@ pub(super) struct Tenant {
     pub(super) active: bool,
 }
 
-/// A tenant in the queue, at what cost, and whether it was in it before this window.
+/// A tenant in the queue, at what cost, whether it was in it before this window, and whether it was the first then.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     id: u128,
     cost: u128,
     before: bool,
+    first: bool,
 }
 
 /// All the state there is: no tree, no epoch.
@@ -67,9 +68,13 @@ impl Twin {
         self.window += 1;
         self.counted.clear();
         self.used_overdue = 0;
-        self.queue
-            .iter_mut()
-            .for_each(|queued| queued.before = true);
+        if self.queue.first().is_some_and(|queued| queued.first) {
+            self.queue.rotate_left(1);
+        }
+        for (place, queued) in self.queue.iter_mut().enumerate() {
+            queued.before = true;
+            queued.first = place == 0;
+        }
         self.dearest_overdue = self.queue.first().map_or(0, |first| first.cost);
         for (id, tenant) in &mut self.tenants {
             tenant.used = 0;
@@ -104,8 +109,13 @@ impl Twin {
         if verdict == Verdict::Admitted {
             self.leave_queue(id);
         } else if self.tenants[&id].used == 0 && self.queue.iter().all(|queued| queued.id != id) {
-            let before = false;
-            self.queue.push(Queued { id, cost, before });
+            let (before, first) = (false, false);
+            self.queue.push(Queued {
+                id,
+                cost,
+                before,
+                first,
+            });
         }
         verdict
     }
@@ -119,8 +129,9 @@ impl Twin {
         let most = self.budget.div_ceil(2).max(self.dearest_overdue);
         let costs = overdue.map(|queued| queued.cost).sum::<u128>();
         let kept = costs.min(most.saturating_sub(self.used_overdue));
+        let left = self.budget - self.used;
         let first = self.queue.first();
-        if first.is_some_and(|first| first.cost <= kept) {
+        if first.is_some_and(|first| first.cost <= kept.min(left)) {
             kept
         } else {
             0

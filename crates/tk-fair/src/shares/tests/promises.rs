@@ -136,6 +136,14 @@ impl Watch {
         true
     }
 
+    /// What is left would serve none of those who always ask, unless somebody else has a claim.
+    fn leaves_nothing(&self) -> bool {
+        let left = self.budget - self.used.iter().sum::<u64>();
+        let claimed = |t: usize| !self.tenants[t].always && self.active(t);
+        let idle = |t: usize| !self.tenants[t].always || self.tenants[t].cost > left;
+        (0..self.tenants.len()).any(claimed) || (0..self.tenants.len()).all(idle)
+    }
+
     /// Those who always ask, and can still be served, are within one cost per unit of weight of each other.
     fn is_level(&self) -> bool {
         let left = self.budget - self.used.iter().sum::<u64>();
@@ -175,7 +183,10 @@ fn keeps_promises(population: Population) -> bool {
         let (busy, others): (Vec<usize>, Vec<usize>) = order
             .into_iter()
             .partition(|t| population.tenants[*t].always);
-        if !watch.satisfy(&busy) || (watch.now >= WINDOW && !watch.is_level()) {
+        if !watch.satisfy(&busy) || !watch.leaves_nothing() {
+            return false;
+        }
+        if watch.now >= WINDOW && !watch.is_level() {
             return false;
         }
         for &tenant in &others {
@@ -190,7 +201,7 @@ fn keeps_promises(population: Population) -> bool {
 }
 
 #[test]
-fn limit_guarantee_and_level_hold_on_random_populations() {
+fn limit_guarantee_and_level_hold_on_random_populations_and_nothing_is_left() {
     QuickCheck::new()
         .tests(20_000)
         .quickcheck(keeps_promises as fn(Population) -> bool);
