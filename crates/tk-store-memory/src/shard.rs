@@ -52,6 +52,9 @@ pub(crate) struct Shard<S: Strategy> {
 }
 
 impl<S: Strategy> Shard<S> {
+    /// Slots of a table that does not stay in the caches: as large as this, 256 shards take two megabytes.
+    const FAR: usize = 256;
+
     /// An empty shard; `lives` is where it begins to count lives.
     pub(crate) fn new(lives: u64) -> Self {
         Self {
@@ -65,8 +68,17 @@ impl<S: Strategy> Shard<S> {
     #[inline(always)]
     pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
         prefetch(core::ptr::from_ref(self).cast());
+        self.prefetch_slot(fingerprint);
+    }
+
+    /// Asks for the slot of a key in advance, unless the table is so small that the slot is at hand; or in the cache of
+    /// another thread that is about to write it, and had better not lose it first.
+    #[inline(always)]
+    pub(crate) fn prefetch_slot(&self, fingerprint: Fingerprint) {
         let (base, capacity) = self.hint.get();
-        prefetch(table::address(base, capacity, fingerprint));
+        if capacity >= Self::FAR {
+            prefetch(table::address(base, capacity, fingerprint));
+        }
     }
 
     /// Calls `work` under the lock; afterwards the table may lie elsewhere.

@@ -5,7 +5,7 @@
 use std::{thread, time::Duration};
 
 use serde_json::Value;
-use tk_testkit::servers::{Fault, Proxy, RedisServer};
+use tk_testkit::servers::{Answer, Fault, Proxy, RedisServer};
 
 use crate::fleet::{Fleet, Lived, admitted};
 
@@ -32,10 +32,17 @@ fn count(server: &RedisServer) -> Count {
     let counts = keys
         .filter(|key| key.starts_with(b"{tk:fleet"))
         .filter_map(|key| {
-            // The state of a fixed window is text: start, used, length, incarnation.
-            let text = wire.ask(&[&b"GET"[..], &key[..]]).unwrap().text()?;
-            let mut numbers = text.split(' ').map_while(|word| word.parse().ok());
-            let (window, used) = (numbers.next()?, numbers.next()?);
+            // The state of a fixed window is numbers of eight bytes: start, used, length, incarnation.
+            let Answer::Text(state) = wire.ask(&[&b"GET"[..], &key[..]]).unwrap() else {
+                return None;
+            };
+            assert_eq!(
+                state.len(),
+                32,
+                "the state of a fixed window has another form"
+            );
+            let (numbers, _) = state.as_chunks();
+            let [window, used] = [0, 1].map(|at| u64::from_le_bytes(numbers[at]));
             Some(Count { window, used })
         });
     counts.max().unwrap_or_default()
