@@ -170,6 +170,7 @@ fn holds(history: History) -> bool {
 fn limit_promises_and_single_hand_backs_hold_on_random_histories() {
     QuickCheck::new()
         .tests(20_000)
+        .max_tests(20_000)
         .quickcheck(holds as fn(History) -> bool);
 }
 

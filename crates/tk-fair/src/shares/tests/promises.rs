@@ -204,5 +204,6 @@ fn keeps_promises(population: Population) -> bool {
 fn limit_guarantee_and_level_hold_on_random_populations_and_nothing_is_left() {
     QuickCheck::new()
         .tests(20_000)
+        .max_tests(20_000)
         .quickcheck(keeps_promises as fn(Population) -> bool);
 }
