@@ -55,6 +55,18 @@ impl<T> Line<T> {
         }
     }
 
+    /// Takes the requests that cost more than `limit` out of the queue, and tells each.
+    pub(crate) fn leave_above(&mut self, limit: u64, mut tell: impl FnMut(T, u64)) {
+        for place in std::mem::take(&mut self.tickets) {
+            if place.cost > limit {
+                self.ledger.leave(place.waiter);
+                tell(place.ticket, place.cost);
+            } else {
+                self.tickets.push_back(place);
+            }
+        }
+    }
+
     /// Tells those who have been decided on, and returns how many units were served to them.
     pub(crate) fn settle(
         &mut self,

@@ -113,9 +113,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTierBuilder<L2, C, O> {
     /// not below the batch, a time of 0, no keys, a margin for drift above half, a share above the whole, a prefix that
     /// cannot be part of a key, a sizer's option.
     pub fn build(self) -> Result<TwoTier<L2, C, O>, ConfigError> {
-        let plan = self
-            .mode
-            .plan(self.strategy.capacity(), self.strategy.has_edges())?;
+        let plan = self.mode.plan(self.strategy.capacity())?;
         Range::between("max_keys", self.max_keys.into(), 1, u32::MAX.into())?;
         if let Some(prefix) = &self.prefix {
             Range::name("prefix", prefix)?;

@@ -86,6 +86,10 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             return;
         };
         let mut task = this.idle_task.lock();
+        // A request that was let in before may come here after `close` has ended the task: another would never end.
+        if this.is_closed() {
+            return;
+        }
         // An observer that panics ends it.
         if task.as_ref().is_none_or(AbortHandle::is_finished) {
             let inner = this.clone();

@@ -8,8 +8,11 @@ use std::{
     task::{Context, Poll},
 };
 
-use tk_core::{Clock, Decision, Error, Fingerprint, Grant, Key, OwnedKey, Store};
-use tokio::{runtime::Handle, sync::oneshot};
+use tk_core::{Clock, Decision, Error, Fingerprint, Grant, Key, OwnedKey, Store, Strategy};
+use tokio::{
+    runtime::Handle,
+    sync::oneshot::{self, error::TryRecvError},
+};
 
 use super::{
     Answer, LeaseAnswer, Observer, TierError,
@@ -96,6 +99,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let mut shard = self.l1.lock(fingerprint);
         // Under the lock: `close` waits for the leases of all who enter before it takes the lock.
         self.refuse_if_closed()?;
+        // And `set_strategy` looks under it for those who wait for more than there can be.
+        self.fits(cost)?;
         let sizer = || Some(KeySizer::of(self.lease_plan()?.sizers.as_ref()?));
         let Some((mut entry, hits)) =
             self.l1
@@ -151,14 +156,15 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         Some(ask)
     }
 
-    /// Applies the answer to `ask`, and tells those whom it decides on.
+    /// Applies the answer to `ask`, and tells those whom it decides on; `has_edges` is the strategy's that it was asked under.
     fn land(
         &self,
         fingerprint: Fingerprint,
         ask: Ask,
         answer: &Answer<Grant, L2>,
+        has_edges: bool,
     ) -> Option<Landed> {
-        let lease = self.lease_plan()?;
+        let rules = self.lease_plan()?.rules.drops_late(has_edges);
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         self.wall
             .store(WallOffset::at(now, wall).bits(), Ordering::Relaxed);
@@ -167,8 +173,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let (mut entry, hits) = shard.open(fingerprint, now)?;
         let ledger = &mut entry.line.ledger;
         let settlement = match answer {
-            Ok(grant) => ledger.granted(&lease.rules, ask, now, wall, grant),
-            Err(_) => ledger.failed(&lease.rules, ask, now),
+            Ok(grant) => ledger.granted(&rules, ask, now, wall, grant),
+            Err(_) => ledger.failed(&rules, ask, now),
         };
         hits.served += tell(&mut entry.line, &settlement, answer.as_ref().err());
         if settlement.is_denial
@@ -183,7 +189,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             let closed = Error::Store(TierError::Closed);
             let settlement = entry.line.ledger.abandon(now);
             hits.served += tell(&mut entry.line, &settlement, Some(&closed));
-            backs.append(&mut entry.line.ledger.hand_back(&lease.rules, now));
+            backs.append(&mut entry.line.ledger.hand_back(&rules, now));
         }
         // A refill that was denied or lost is left to the next request, or it would be tried without end.
         let waits = entry.line.ledger.waiting() > 0;
@@ -277,6 +283,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Flight<L2, C, O> {
     async fn fly(mut self) {
         while let Some(ask) = self.ask {
             let strategy = self.inner.strategy();
+            let has_edges = strategy.has_edges();
             let key = self.inner.keyed(&*self.key);
             let lease = self
                 .inner
@@ -284,7 +291,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Flight<L2, C, O> {
                 .lease(&strategy, &key, ask.want(), ask.at_least());
             let answer = self.inner.called(lease.await);
             let answer = answer.and_then(|grant| sound(&ask, grant));
-            let landed = self.inner.land(self.fingerprint, ask, &answer);
+            let landed = self.inner.land(self.fingerprint, ask, &answer, has_edges);
             // Before the observer hears of it: should that panic, what is in flight by now still has to land.
             self.ask = landed.as_ref().and_then(|landed| landed.next);
             if let Some(landed) = landed {
@@ -301,7 +308,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Flight<L2, C, O> {
         if let Some(ask) = self.ask.take() {
             // All who wait are told, so that no lease is due after this one. Nothing is spawned from here.
             let lost = Err(Error::Store(TierError::Lost));
-            if let Some(landed) = self.inner.land(self.fingerprint, ask, &lost) {
+            if let Some(landed) = self.inner.land(self.fingerprint, ask, &lost, true) {
                 // An observer that panics while a panic is under way would end the process.
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     self.inner.note(&ask, &lost, landed.late);
@@ -336,9 +343,17 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Drop for Waiting<'_, L2, C, O> 
         if self.is_told {
             return;
         }
-        let now = self.inner.clock.monotonic();
-        let mut shard = self.inner.l1.lock(self.fingerprint);
-        if let Some((mut entry, _)) = shard.open(self.fingerprint, now) {
+        let inner = self.inner;
+        let now = inner.clock.monotonic();
+        let mut shard = inner.l1.lock(self.fingerprint);
+        // Whoever has been told is in no queue any more. Its key may have been forgotten since and have come back, and
+        // then its number is that of another. Tickets are sent under the lock, so what is empty here stays so.
+        if self
+            .told
+            .try_recv()
+            .is_err_and(|error| error == TryRecvError::Empty)
+            && let Some((mut entry, _)) = shard.open(self.fingerprint, now)
+        {
             entry.line.leave(self.waiter);
         }
     }

@@ -155,7 +155,7 @@ pub(crate) struct LeasePlan {
 }
 
 impl Mode {
-    pub(crate) fn plan(&self, capacity: u64, has_edges: bool) -> Result<Plan, ConfigError> {
+    pub(crate) fn plan(&self, capacity: u64) -> Result<Plan, ConfigError> {
         Ok(match self {
             Self::Strict => Plan {
                 lease: None,
@@ -166,7 +166,7 @@ impl Mode {
                 max_denial: Some(cache.checked()?),
             },
             Self::Leased(lease) => Plan {
-                lease: Some(lease.plan(capacity, has_edges)?),
+                lease: Some(lease.plan(capacity)?),
                 max_denial: lease.denials.map(|cache| cache.checked()).transpose()?,
             },
         })
@@ -180,7 +180,7 @@ impl DenyCache {
 }
 
 impl Lease {
-    fn plan(&self, capacity: u64, has_edges: bool) -> Result<LeasePlan, ConfigError> {
+    fn plan(&self, capacity: u64) -> Result<LeasePlan, ConfigError> {
         let (batch, sizers) = match &self.size {
             Size::Batch(batch) => (*batch, None),
             Size::Adaptive(sizing) => (capacity, Some(sizing.for_capacity(capacity)?)),
@@ -188,7 +188,6 @@ impl Lease {
         let batch = Range::between("batch", batch.into(), 1, capacity)?;
         let rules = LeaseRules::new(batch)?
             .coupled(self.is_coupled)
-            .drops_late(has_edges)
             .low_water(self.low_water)?
             .drift_ppm(self.drift_ppm)?;
         if let Some(idle) = self.idle {

@@ -81,6 +81,27 @@ async fn a_future_that_is_never_polled_again_holds_up_nobody() {
     assert!(node.hits());
 }
 
+#[tokio::test]
+async fn a_request_that_was_told_and_is_dropped_takes_nobody_elses_place() {
+    let l2 = L2::new();
+    let node = Node::with(&l2, per_second(100), coupled(10), |builder| {
+        builder.max_keys(1)
+    });
+    l2.replies(false);
+    let mut told = Box::pin(node.tier.check("key"));
+    assert!(!futures_poll_once(&mut told).await);
+    l2.replies(true);
+    settle().await;
+    // It has been told and does not know yet; meanwhile its key is forgotten, and comes back.
+    assert!(node.tier.check("other").await.expect("it answers").allowed);
+    l2.replies(false);
+    let waiter = node.spawn(1);
+    settle().await;
+    drop(told);
+    l2.replies(true);
+    assert!(waiter.await.expect("its place was its own"));
+}
+
 /// Polls a future once; whether it was ready.
 async fn futures_poll_once<F: Future + Unpin>(future: &mut F) -> bool {
     std::future::poll_fn(|context| {

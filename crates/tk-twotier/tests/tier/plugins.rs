@@ -1,8 +1,12 @@
-//! Sizers and observers of a user's making that panic: those who wait are not left waiting.
+//! Sizers and observers of a user's making that panic or reach back into the limiter: those who wait are not left waiting.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    task::{Context, Waker},
 };
 
 use tk_core::{Error, ManualClock};
@@ -149,4 +153,48 @@ async fn the_task_that_looks_for_idle_keys_is_started_again_after_a_panic() {
         tokio::time::sleep(millis(60)).await;
         assert_eq!(l2.available(&per_second(100), "key"), left);
     }
+}
+
+type Closing = Pin<Box<dyn Future<Output = u64> + Send>>;
+
+/// Begins what it was given when it is told of units that ended unspent.
+#[derive(Default)]
+struct Meanwhile(Mutex<Option<Closing>>);
+
+impl Observer for Meanwhile {
+    fn stranded(&self, _: u64) {
+        if let Some(task) = self.0.lock().expect("no test panics here").as_mut() {
+            let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limiter_that_looks_for_idle_keys_can_be_closed_while_a_request_comes_in() {
+    let l2 = L2::new();
+    let clock = Arc::new(ManualClock::at(START));
+    let meanwhile = Arc::new(Meanwhile::default());
+    let lease = Lease::batch(10).window_coupled(true);
+    let tier = TwoTier::builder(per_second(100), l2.clone())
+        .mode(Mode::Leased(lease.return_idle_after(millis(100))))
+        .max_keys(1)
+        .clock(clock.clone())
+        .observer(meanwhile.clone())
+        .build()
+        .expect("settings within their ranges");
+    let tier = Arc::new(tier);
+    assert!(tier.check("key").await.expect("it answers").allowed);
+    l2.clock().advance(millis(2_000));
+    clock.advance(millis(2_000));
+    let closed = tier.clone();
+    let close = Box::pin(async move { closed.close().await });
+    *meanwhile.0.lock().expect("no test panics here") = Some(close);
+    // It takes the place of the other key, whose credits have ended: there the observer begins to close.
+    assert!(tier.check("other").await.expect("it answers").allowed);
+    let close = meanwhile.0.lock().expect("no test panics here").take();
+    let close = close.expect("it is not over");
+    let closing = tokio::time::timeout(millis(10_000), close).await;
+    closing.expect("no task is left to wait for");
+    assert_eq!(l2.available(&per_second(100), "other"), 99);
 }

@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use tk_core::FixedWindow;
+use tk_core::{Decision, Error, FixedWindow, Strategy, Timestamp};
 use tk_twotier::{DenyCache, Lease, Local, Mode};
 
 use super::{
@@ -66,6 +66,33 @@ async fn a_lease_under_way_when_the_limit_falls_is_void_and_its_waiters_ask_agai
 }
 
 #[tokio::test]
+async fn whoever_waits_for_more_than_the_new_limit_is_told_so_and_nobody_else_is() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_minute(100), coupled(10));
+    l2.replies(false);
+    let [first, dear, last] = [1, 60, 1].map(|cost| {
+        let tier = node.tier.clone();
+        tokio::spawn(async move { tier.check_n("key", cost).await })
+    });
+    settle().await;
+    node.tier.set_strategy(per_minute(50));
+    settle().await;
+    assert_eq!(
+        dear.await.expect("no panic"),
+        Err(Error::ExceedsCapacity {
+            cost: 60,
+            limit: 50
+        }),
+        "at once, for no answer can help"
+    );
+    l2.replies(true);
+    for waiter in [first, last] {
+        let decision = waiter.await.expect("no panic").expect("it answers");
+        assert!(decision.allowed);
+    }
+}
+
+#[tokio::test]
 async fn credits_of_a_longer_window_do_not_outlive_the_change_to_a_shorter_one() {
     let l2 = L2::new();
     let node = Node::new(&l2, per_minute(100), coupled(100));
@@ -107,4 +134,36 @@ async fn a_key_that_was_denied_under_the_limit_before_is_asked_for_again() {
     node.tier.set_strategy(per_minute(11));
     assert_eq!(node.tier.try_check("key"), Ok(Local::NeedsL2));
     assert!(node.admits(1).await);
+}
+
+/// A window that says whether it has edges: one type may stand for several strategies.
+#[derive(Clone)]
+struct Window(FixedWindow, bool);
+
+impl Strategy for Window {
+    type State = <FixedWindow as Strategy>::State;
+
+    fn capacity(&self) -> u64 {
+        self.0.capacity()
+    }
+
+    fn decide(&self, state: &mut Self::State, now: Timestamp, cost: u64) -> Decision {
+        self.0.decide(state, now, cost)
+    }
+
+    fn has_edges(&self) -> bool {
+        self.1
+    }
+}
+
+#[tokio::test]
+async fn a_grant_that_comes_late_is_kept_or_dropped_by_the_strategy_that_it_was_asked_under() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, Window(per_second(100), false), carried(1));
+    l2.takes(millis(2_000), &node.clock);
+    assert!(node.admits(1).await);
+    assert_eq!((l2.log().leases.len(), l2.log().checks), (1, 0));
+    node.tier.set_strategy(Window(per_second(100), true));
+    assert!(node.admits(1).await);
+    assert_eq!((l2.log().leases.len(), l2.log().checks), (5, 1));
 }
