@@ -89,12 +89,14 @@ impl Packed {
     pub(crate) fn spend(&mut self, now: Monotonic, cost: u64, wall: WallOffset) -> Option<Served> {
         let ends = Monotonic::from_micros((self.0 >> AMOUNT & ENDS_MASK) as u64);
         let is_coupled = self.0 >> (AMOUNT + ENDS) != 0;
+        // An end that is past may have no place on a wall that was set back since: it may be before the epoch there.
+        let told = ends.max(now);
         let mut purse = Purse {
             amount: self.amount(),
             valid_until: if is_coupled { ends } else { NEVER },
             estimate: Estimate {
-                ends,
-                reset_at: wall.of(ends),
+                ends: told,
+                reset_at: wall.of(told),
             },
         };
         let served = purse.spend(now, cost)?;
@@ -256,6 +258,21 @@ mod tests {
         let served = { purse }.spend(late, 4);
         assert_eq!(served.map(|served| served.remaining), Some(5));
         assert_eq!(Packed::of(&purse).spend(late, 4, offset), served);
+    }
+
+    #[test]
+    fn an_end_before_the_epoch_of_a_wall_that_was_set_back_is_told_as_now() {
+        let rules = LeaseRules::new(10).expect("in range");
+        let mut ledger = LeaseLedger::new();
+        ledger.join(0, 1);
+        let ask = ledger
+            .begin(&rules, Monotonic::ORIGIN)
+            .expect("somebody waits");
+        let _ = ledger.granted(&rules, ask, Monotonic::ORIGIN, WALL, &grant(10, 50));
+        let set_back = WallOffset::at(Monotonic::from_micros(100), Timestamp::from_micros(10));
+        let served = Packed::of(&ledger.lend()).spend(Monotonic::from_micros(101), 1, set_back);
+        let reset_at = served.map(|served| served.reset_at);
+        assert_eq!(reset_at, Some(Timestamp::from_micros(11)));
     }
 
     quickcheck! {
