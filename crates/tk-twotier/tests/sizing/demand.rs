@@ -14,6 +14,11 @@ impl Stream {
     }
 
     /// The size that suits the mean demand, with costs of 200 and 1; of a stream that looks at the size, roughly.
+    /// Whether its demand depends on the size in force.
+    pub(super) fn sees_the_size(&self) -> bool {
+        self.at(0, 1) != self.at(0, 1_000)
+    }
+
     pub(super) fn best_fixed(&self) -> u64 {
         let total: u64 = (0..100_000).map(|window| self.at(window, 100)).sum();
         (eoq_optimum(200.0, 1.0, total / 100_000) as u64).clamp(1, 1_000)

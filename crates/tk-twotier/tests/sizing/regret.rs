@@ -4,7 +4,11 @@ use tk_twotier::{Sizer, eoq_optimum};
 
 use crate::demand::Stream;
 
-const WINDOWS: u64 = 100_000;
+/// How many windows are counted: `THROTTLEKIT_WINDOWS`, or 100,000.
+pub(super) fn horizon() -> u64 {
+    let given = std::env::var("THROTTLEKIT_WINDOWS").ok();
+    given.map_or(100_000, |text| text.parse().expect("a number of windows"))
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Costs {
@@ -35,18 +39,19 @@ impl Costs {
     }
 }
 
-/// The regret after 10,000 to 100,000 windows, at equal distances on a logarithmic scale.
+/// The regret over the last decade of windows, at equal distances on a logarithmic scale.
 pub(super) fn curve(mut sizer: impl Sizer, stream: &Stream, costs: Costs, max: u64) -> Vec<Point> {
     let mut points = Vec::new();
-    let (mut cost, mut total, mut next) = (0.0, 0.0, 10_000.0);
-    for window in 0..WINDOWS {
+    let horizon = horizon();
+    let (mut cost, mut total, mut next) = (0.0, 0.0, horizon as f64 / 10.0);
+    for window in 0..horizon {
         let size = sizer.size();
         let demand = stream.at(window, size);
         cost += costs.fixed(1.0, demand as f64, size as f64);
         total += demand as f64;
         sizer.observe(demand);
         let windows = (window + 1) as f64;
-        if windows >= next || window + 1 == WINDOWS {
+        if windows >= next || window + 1 == horizon {
             next *= 1.1;
             let regret = cost - costs.hindsight(windows, total, max);
             points.push(Point {
