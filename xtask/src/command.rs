@@ -17,6 +17,14 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// The binary of twins, built if need be; its arguments follow.
+pub(crate) fn twins() -> Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--release"]);
+    command.args(["--package", "tk-spec", "--bin", "twins", "--"]);
+    command
+}
+
 /// Runs to the end with our own input and output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     say(command);

@@ -12,17 +12,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let mut command = command::cargo();
-    command.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "tk-spec",
-        "--bin",
-        "twins",
-        "--",
-    ]);
+    let mut command = command::twins();
     match &options.name {
         Some(name) => command.args(["--show", name]),
         None => command.arg("--list"),

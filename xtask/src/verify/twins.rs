@@ -45,17 +45,8 @@ pub(super) fn check(
     tier: Tier,
     mut progress: impl FnMut(&Checked) + Send,
 ) -> Result<Vec<Checked>> {
-    let mut command = command::cargo();
-    command.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "tk-spec",
-        "--bin",
-        "twins",
-    ]);
-    command.args(["--", "--json"]);
+    let mut command = command::twins();
+    command.arg("--json");
     if tier == Tier::Deep {
         command.arg("--deep");
     }

@@ -244,16 +244,21 @@ mod tests {
         assert_eq!({ purse }.spend(last, 10), None);
     }
 
-    #[test]
-    fn a_purse_of_carried_over_credits_serves_after_their_span() {
+    /// What is left of 10 carried-over credits, granted at the origin for so many microseconds, once one has been served.
+    fn carried_over(span: u64) -> Purse {
         let rules = LeaseRules::new(10).expect("in range");
         let mut ledger = LeaseLedger::new();
         ledger.join(0, 1);
         let ask = ledger
             .begin(&rules, Monotonic::ORIGIN)
             .expect("somebody waits");
-        let _ = ledger.granted(&rules, ask, Monotonic::ORIGIN, WALL, &grant(10, 1_000));
-        let (purse, late) = (ledger.lend(), Monotonic::from_micros(5_000));
+        let _ = ledger.granted(&rules, ask, Monotonic::ORIGIN, WALL, &grant(10, span));
+        ledger.lend()
+    }
+
+    #[test]
+    fn a_purse_of_carried_over_credits_serves_after_their_span() {
+        let (purse, late) = (carried_over(1_000), Monotonic::from_micros(5_000));
         let offset = WallOffset::at(Monotonic::ORIGIN, WALL);
         let served = { purse }.spend(late, 4);
         assert_eq!(served.map(|served| served.remaining), Some(5));
@@ -262,15 +267,8 @@ mod tests {
 
     #[test]
     fn an_end_before_the_epoch_of_a_wall_that_was_set_back_is_told_as_now() {
-        let rules = LeaseRules::new(10).expect("in range");
-        let mut ledger = LeaseLedger::new();
-        ledger.join(0, 1);
-        let ask = ledger
-            .begin(&rules, Monotonic::ORIGIN)
-            .expect("somebody waits");
-        let _ = ledger.granted(&rules, ask, Monotonic::ORIGIN, WALL, &grant(10, 50));
         let set_back = WallOffset::at(Monotonic::from_micros(100), Timestamp::from_micros(10));
-        let served = Packed::of(&ledger.lend()).spend(Monotonic::from_micros(101), 1, set_back);
+        let served = Packed::of(&carried_over(50)).spend(Monotonic::from_micros(101), 1, set_back);
         let reset_at = served.map(|served| served.reset_at);
         assert_eq!(reset_at, Some(Timestamp::from_micros(11)));
     }
