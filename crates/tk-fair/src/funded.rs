@@ -109,7 +109,8 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
 
     /// Decides, or says what to wait for.
     fn step(&self, id: TenantId, weight: u32, cost: u64, may_wait: bool) -> Next<L> {
-        let (now, wall) = (self.now(), self.clock.now());
+        // The wall first, so that a pause between the two makes what is told on it early, and not late.
+        let (wall, now) = (self.clock.now(), self.now());
         let mut state = self.lock();
         let window_end = state.roll(now, self.settings.window());
         let clocking = Clocking {
@@ -225,7 +226,7 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let (now, wall) = (self.now(), self.clock.now());
+        let (wall, now) = (self.clock.now(), self.now());
         let mut state = self.lock();
         let end = state.roll(now, self.settings.window());
         let window = wall + Duration::from_micros(end.saturating_sub(now));

@@ -11,7 +11,7 @@ use std::{
 };
 
 use common::{Down, Random, SharedL2, now, poll_once};
-use tk_core::{Error, ManualClock, Timestamp};
+use tk_core::{Clock, Error, ManualClock, Monotonic, Timestamp};
 use tk_fair::{FairError, LeasedEscrow, Weigh, WeightedFairEscrow};
 
 const WINDOW: Duration = Duration::from_secs(10);
@@ -60,7 +60,6 @@ impl Fleet {
     }
 
     fn window(&self) -> u64 {
-        use tk_core::Clock;
         self.l2.0.clock.now().as_micros() / WINDOW.as_micros() as u64
     }
 }
@@ -242,5 +241,37 @@ fn settings_are_checked() {
     ] {
         let refused = builder().leased(l2.clone(), key, quantum).unwrap_err();
         assert_eq!(refused.to_string(), message);
+    }
+}
+
+/// Whoever reads its wall is held up for a while first.
+struct Dozing(ManualClock);
+
+const DOZE: Duration = Duration::from_millis(100);
+
+impl Clock for Dozing {
+    fn now(&self) -> Timestamp {
+        self.0.advance(DOZE);
+        self.0.now()
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        self.0.monotonic()
+    }
+}
+
+#[test]
+fn a_reset_is_never_told_late_however_long_passes_between_two_readings() {
+    let start = Timestamp::from_secs(1_000);
+    let escrow = WeightedFairEscrow::builder(100, WINDOW)
+        .clock(Dozing(ManualClock::at(start)))
+        .leased(SharedL2::new(ManualClock::at(start)), "budget", 10)
+        .unwrap();
+    // The store's window ends ten seconds after the request was sent, before which the wall was read once.
+    let end = start + DOZE + WINDOW;
+    for _ in 0..3 {
+        let decision = now(escrow.check("tenant", 1)).unwrap();
+        assert!(decision.allowed);
+        assert!(decision.reset_at <= end, "{:?}", decision.reset_at);
     }
 }

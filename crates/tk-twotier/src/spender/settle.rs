@@ -20,7 +20,8 @@ pub(super) enum Told {
 impl<C: Clock> LeaseSpender<C> {
     /// Applies `grant`, tells those who wait, and returns what the asker is told.
     pub(super) fn answer(&self, ask: Ask, grant: &Grant) -> Told {
-        let (now, wall) = (self.clock.monotonic(), self.clock.now());
+        // The wall first, so that a pause between the two makes what is told on it early, and not late.
+        let (wall, now) = (self.clock.now(), self.clock.monotonic());
         let mut state = self.open();
         if grant.amount == 0 && grant.decision.allowed {
             let settlement = state.line.ledger.failed(&self.rules, ask, now);

@@ -165,7 +165,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         has_edges: bool,
     ) -> Option<Landed> {
         let rules = self.lease_plan()?.rules.drops_late(has_edges);
-        let (now, wall) = (self.clock.monotonic(), self.clock.now());
+        // The wall first, so that a pause between the two makes what is told on it early, and not late.
+        let (wall, now) = (self.clock.now(), self.clock.monotonic());
         self.wall
             .store(WallOffset::at(now, wall).bits(), Ordering::Relaxed);
         let mut shard = self.l1.lock(fingerprint);

@@ -2,11 +2,13 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
+    atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
 };
 
-use tk_core::ManualClock;
-use tk_twotier::{Lease, LeaseAnswer, Mode, Observer, Outcome, Sizer, Sizing, Tier, TwoTier};
+use tk_core::{Clock, ManualClock, Monotonic, Timestamp};
+use tk_twotier::{
+    Lease, LeaseAnswer, Local, Mode, Observer, Outcome, Sizer, Sizing, Tier, TwoTier,
+};
 
 use super::{
     l2::{L2, START},
@@ -154,4 +156,56 @@ async fn a_size_above_the_capacity_is_clamped() {
     let node = Node::new(&l2, per_second(10), Mode::Leased(lease));
     assert_eq!(node.hammer(12).await, 10);
     assert_eq!(l2.log().leases[0], (10, 1));
+}
+
+/// Whoever reads its wall is held up for a while first, once that is wanted.
+struct Dozing {
+    clock: ManualClock,
+    sleepy: AtomicBool,
+}
+
+impl Clock for Dozing {
+    fn now(&self) -> Timestamp {
+        if self.sleepy.load(SeqCst) {
+            self.clock.advance(millis(50));
+        }
+        self.clock.now()
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        self.clock.monotonic()
+    }
+}
+
+#[tokio::test]
+async fn a_reset_is_never_told_late_however_long_passes_between_two_readings() {
+    let l2 = L2::new();
+    let clock = Arc::new(Dozing {
+        clock: ManualClock::at(START),
+        sleepy: AtomicBool::new(false),
+    });
+    let tier = TwoTier::builder(per_second(100), l2.clone())
+        .clock(Arc::clone(&clock))
+        .mode(coupled(10))
+        .build()
+        .expect("settings within their ranges");
+    let tier = Arc::new(tier);
+    l2.replies(false);
+    let waiter = tokio::spawn({
+        let tier = Arc::clone(&tier);
+        async move { tier.check("key").await }
+    });
+    settle().await;
+    clock.sleepy.store(true, SeqCst);
+    l2.replies(true);
+    settle().await;
+    let waited = waiter.await.expect("no panic").expect("granted");
+    let Ok(Local::Decided(hit)) = tier.try_check("key") else {
+        panic!("credits are at hand");
+    };
+    for decision in [waited, hit] {
+        assert!(decision.allowed);
+        let end = START + millis(1_000);
+        assert!(decision.reset_at <= end, "{:?}", decision.reset_at);
+    }
 }
