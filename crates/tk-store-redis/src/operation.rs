@@ -37,7 +37,7 @@ impl Operation {
 /// How many numbers a script is sent: as many as the one that needs the most.
 const NUMBERS: usize = 11;
 
-/// The arguments of a script: numbers, which are all below 2^53, and perhaps a text. See `script/shared/time.lua`.
+/// The arguments of a script: numbers, which are all below 2^53 and go as doubles, and perhaps a text. See `script/shared/time.lua`.
 #[derive(Debug)]
 pub struct Arguments {
     numbers: [u8; 8 * NUMBERS],
@@ -66,7 +66,7 @@ impl Arguments {
     pub(crate) fn push(&mut self, number: u64) {
         debug_assert!(self.count < NUMBERS, "a script takes {NUMBERS} numbers");
         if let Some(place) = self.numbers.chunks_exact_mut(8).nth(self.count) {
-            place.copy_from_slice(&number.to_le_bytes());
+            place.copy_from_slice(&(number as f64).to_le_bytes());
         }
         self.count += 1;
     }

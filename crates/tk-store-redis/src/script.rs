@@ -58,9 +58,9 @@ macro_rules! script {
 
 /// GCRA and token bucket.
 pub(crate) static TAT: Scripts = Scripts {
-    check: script!("shared/time" "shared/muldiv" "tat/state" "tat/debt" "tat/check" "tat/charge" "shared/keep"),
+    check: script!("shared/time" "tat/state" "tat/debt" "shared/muldiv" "tat/convert" "tat/check" "tat/charge" "shared/keep"),
     peek: script!("shared/time" "shared/peek_string"),
-    lease: script!("shared/time" "shared/muldiv" "tat/state" "tat/debt" "tat/lease" "tat/charge" "shared/keep"),
+    lease: script!("shared/time" "tat/state" "tat/debt" "shared/muldiv" "tat/convert" "shared/muldiv" "tat/lease" "tat/charge" "shared/keep"),
     give_back: script!("shared/time" "tat/state" "tat/give_back" "shared/keep"),
 };
 

@@ -185,9 +185,10 @@ async fn command_of_a_check(
 /// A check of GCRA by the server's clock, as the store puts it together.
 const SCRIPT: &str = concat!(
     include_str!("../../../../crates/tk-store-redis/src/script/shared/time.lua"),
-    include_str!("../../../../crates/tk-store-redis/src/script/shared/muldiv.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/state.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/debt.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/shared/muldiv.lua"),
+    include_str!("../../../../crates/tk-store-redis/src/script/tat/convert.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/check.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/charge.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/shared/keep.lua"),

@@ -1,4 +1,4 @@
 -- Fixed window: charges a cost if it fits.
 --
--- arg[6]  the cost, at least 1 and at most the limit
-local units = arg[6]
+-- arg6  the cost, at least 1 and at most the limit
+local units = arg6

@@ -1,5 +1,5 @@
 -- Fixed window: charges as much of `want` as fits, or nothing if that is less than `at_least`.
 --
--- arg[6]  want, at least `at_least`
--- arg[7]  at_least, at least 1 and at most the limit
-local units = max(arg[7], min(arg[6], limit - current_used))
+-- arg6  want, at least `at_least`
+-- arg7  at_least, at least 1 and at most the limit
+local units = math.max(arg7, math.min(arg6, limit - current_used))

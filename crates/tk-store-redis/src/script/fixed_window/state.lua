@@ -5,9 +5,9 @@
 -- window  its length, under which the state was written
 -- incarnation
 --
--- arg[4]  the length of a window
-local window = arg[4]
-local raw = redis.call('GET', key) or ''
+-- arg4  the length of a window
+local window = arg4
+local raw = call('GET', key) or ''
 local start, used, old_window, incarnation = 0, 0, 0, 0
 if raw ~= '' then
   if #raw ~= 32 then
@@ -24,6 +24,6 @@ local current_start, current_used = start, used
 if now >= old_end then
   current_start, current_used = now - now % window, 0
 elseif converted then
-  local newest = max(now, start)
+  local newest = math.max(now, start)
   current_start = newest - newest % window
 end

@@ -1,7 +1,7 @@
 -- Sliding window log: charges a cost if it fits.
 --
--- arg[6]  the cost, at least 1 and at most the limit
-local cost = arg[6]
+-- arg6  the cost, at least 1 and at most the limit
+local cost = arg6
 local found = view(cost, cost <= limit - live)
 if not charge(cost) then
   cost = 0

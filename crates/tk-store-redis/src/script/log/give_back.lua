@@ -2,9 +2,9 @@
 --
 -- All later running totals change, hence the reach.
 --
--- arg[6]  the instant of the grant
--- arg[7]  units to take back
-local granted_at, amount, taken = arg[6], arg[7], 0
+-- arg6  the instant of the grant
+-- arg7  units to take back
+local granted_at, amount, taken = arg6, arg7, 0
 local known = last and incarnation == new_incarnation and old_window == window
 if known and granted_at + window > at then
   local entries = redis.call('ZREVRANGEBYSCORE', key, '+inf', int(granted_at), 'LIMIT', 0, 32)

@@ -7,8 +7,8 @@
 -- So the units alive are one subtraction, and both questions, "from which instant on are they alive" and "which
 -- must leave to make room", are one look-up each, whatever the cost.
 --
--- arg[4]  the length of the window
-local window = arg[4]
+-- arg4  the length of the window
+local window = arg4
 local old_window, incarnation = window, 0
 local meta = redis.call('ZRANGE', key, 0, 0)[1]
 if meta then

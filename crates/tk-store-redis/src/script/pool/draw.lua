@@ -1,14 +1,14 @@
 -- Grants what the rule allows.
 --
--- arg[7]   the region's weight
--- arg[8]   what tenants that left have used in it
--- arg[9]  units wanted
+-- arg7   the region's weight
+-- arg8   what tenants that left have used in it
+-- arg9  units wanted
 roll()
 local granted = 0
-if arrive(arg[7], arg[8]) then
+if arrive(arg7, arg8) then
   local r = regions[mine]
   local most, all = entitled()
-  granted = max(0, min(arg[9], most - drawn(r), limit - all))
+  granted = max(0, min(arg9, most - drawn(r), limit - all))
   r.granted = r.granted + granted
   write(mine)
 end

@@ -1,15 +1,15 @@
 -- A budget that regions draw from: a hash. The field `window` holds `start begun latest`, `region:NAME` holds
 -- `weight base peak settled granted returned turn asked`. What they mean, and the rule, is said in tk-fair.
 --
--- arg[4]   the limit
--- arg[5]   the length of a window
--- arg[6]   after how long a region that does not ask is idle
+-- arg4   the limit
+-- arg5   the length of a window
+-- arg6   after how long a region that does not ask is idle
 -- ARGV[2]  the region's field
 --
 -- Reply: { now, units, state }
 --   units  granted or taken back
 --   state  as it was found: fields and values in turn
-local limit, window, idle_after, mine = arg[4], arg[5], arg[6], ARGV[2]
+local limit, window, idle_after, mine = arg4, arg5, arg6, ARGV[2]
 local raw = redis.call('HGETALL', key)
 local start, begun, latest = 0, 0, 0
 local regions, count = {}, 0

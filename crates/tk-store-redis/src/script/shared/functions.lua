@@ -1,4 +1,5 @@
 -- For scripts whose work outweighs the making of functions, which is done anew in each call.
+local max, min = math.max, math.min
 
 -- `tostring` would keep 14 digits.
 local function int(x)

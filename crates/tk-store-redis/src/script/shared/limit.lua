@@ -1,2 +1,2 @@
--- arg[5]  the limit
-local limit = arg[5]
+-- arg5  the limit
+local limit = arg5

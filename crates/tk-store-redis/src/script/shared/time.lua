@@ -1,11 +1,12 @@
 -- Every script begins with this.
 --
 -- KEYS[1]  the limiter's key
--- ARGV[1]  eleven numbers of 8 bytes, the lowest first; those that a script does not speak of are 0
+-- ARGV[1]  eleven doubles; those that a script does not speak of are 0
 --
--- arg[1]  the caller's clock in microseconds, plus 1; 0 to read the server's
--- arg[2]  milliseconds that a key outlives its state, for a caller's clock that differs from the server's
--- arg[3]  the incarnation of a state that is made now
+-- clock            the caller's clock in microseconds, plus 1; 0 to read the server's
+-- slack            milliseconds that a key outlives its state, for a caller's clock that differs from the server's
+-- new_incarnation  the incarnation of a state that is made now
+-- arg4 to arg11    the script's own
 --
 -- Reply of every script: three numbers of 8 bytes, and the state
 --   now          microseconds at which the script decided
@@ -14,11 +15,11 @@
 --   state        as it was found; empty if there was none
 --
 -- All numbers are whole and below 2^53, where a double is exact. They come and go as bytes, since a third of a script's time
--- would be spent on writing and reading them as text.
-local arg = { struct.unpack('<I8I8I8I8I8I8I8I8I8I8I8', ARGV[1]) }
-local key, new_incarnation = KEYS[1], arg[3]
-local floor, max, min = math.floor, math.max, math.min
-local callers_now, now = arg[1] > 0, arg[1] - 1
+-- would be spent on writing and reading them as text; and they come as doubles into variables, since
+-- to make integers doubles and a table of them takes longer than to charge a cost.
+local clock, slack, new_incarnation, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11 = struct.unpack('<ddddddddddd', ARGV[1])
+local key, call, floor = KEYS[1], redis.call, math.floor
+local callers_now, now = clock > 0, clock - 1
 if not callers_now then
   local time = redis.pcall('TIME')
   if time.err then

@@ -1,7 +1,7 @@
 -- Sliding window: charges a cost if it fits.
 --
--- arg[7]  the cost, at least 1 and at most the limit
-local cost = arg[7]
+-- arg7  the cost, at least 1 and at most the limit
+local cost = arg7
 if not charge(cost) then
   cost = 0
 end

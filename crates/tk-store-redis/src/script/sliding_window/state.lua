@@ -5,9 +5,9 @@
 -- i        the incarnation
 -- 0 to b   units used in a slice; slice k stands at k modulo b + 1, and a missing one is 0
 --
--- arg[4]  the length of the window
--- arg[6]  the number of buckets
-local window, buckets = arg[4], arg[6]
+-- arg4  the length of the window
+-- arg6  the number of buckets
+local window, buckets = arg4, arg6
 local fields = redis.call('HGETALL', key)
 local raw = table.concat(fields, ' ')
 local hash = {}

@@ -1,7 +1,7 @@
 -- GCRA and token bucket: charges as much of `want` as fits, or nothing if that is less than `at_least`.
 --
--- arg[9]   want, at least `at_least`
--- arg[10]  at_least, at least 1 and at most the capacity
+-- arg9   want, at least `at_least`
+-- arg10  at_least, at least 1 and at most the capacity
 local room, room_rest = tolerance - debt, tolerance_rest - debt_rest
 if room_rest < 0 then
   room, room_rest = room - 1, room_rest + q
@@ -11,5 +11,5 @@ if room >= 0 then
   local fit, over = muldiv(room, q, p)
   available = fit + floor((over + room_rest) / p)
 end
-local units = max(arg[10], min(arg[9], available))
+local units = math.max(arg10, math.min(arg9, available))
 local whole, rest = muldiv(units, p, q)

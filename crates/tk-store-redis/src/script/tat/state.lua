@@ -6,9 +6,9 @@
 --
 -- Times between two instants are pairs: whole microseconds, and the rest over q.
 --
--- arg[4], arg[5]  p and q of the strategy in force
-local p, q = arg[4], arg[5]
-local raw = redis.call('GET', key) or ''
+-- arg4, arg5  p and q of the strategy in force
+local p, q = arg4, arg5
+local raw = call('GET', key) or ''
 local micros, fraction, old_p, old_q, incarnation = 0, 0, p, q, 0
 if raw ~= '' then
   if #raw ~= 40 then
