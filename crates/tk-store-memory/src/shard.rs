@@ -81,7 +81,9 @@ impl<S: Strategy> Shard<S> {
         }
         let (base, capacity) = self.hint.get();
         if capacity >= Self::FAR {
-            prefetch(table::address(base, capacity, fingerprint));
+            let [first, second] = table::addresses(base, capacity, fingerprint);
+            prefetch(first);
+            prefetch(second);
         }
     }
 

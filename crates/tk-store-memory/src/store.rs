@@ -155,20 +155,32 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
         fingerprint: Fingerprint,
         cost: u64,
     ) -> Result<Decision, Error> {
+        match self.decide_on_known(call, fingerprint, cost) {
+            Some(decision) => Ok(decision),
+            None => self.decide_on_others(call, fingerprint, cost),
+        }
+    }
+
+    /// Decides on a key whose state was packed by the caller's generation; `None` for others.
+    #[inline(always)]
+    fn decide_on_known(
+        &self,
+        call: &Call<'_, S>,
+        fingerprint: Fingerprint,
+        cost: u64,
+    ) -> Option<Decision> {
         let shard = self.shard(fingerprint);
         if let Some(denial) = shard.deny(call, fingerprint, cost) {
             if Turn::is_due() && self.tend(call, fingerprint) {
                 Turn::come_again();
             }
-            return Ok(denial);
+            return Some(denial);
         }
-        if let Some((decision, due)) = shard.charge(call, fingerprint, cost) {
-            if due {
-                self.tend(call, fingerprint);
-            }
-            return Ok(decision);
+        let (decision, due) = shard.charge(call, fingerprint, cost)?;
+        if due {
+            self.tend(call, fingerprint);
         }
-        self.decide_on_others(call, fingerprint, cost)
+        Some(decision)
     }
 
     /// Decides on a key that is new, or whose state is not packed by the caller's generation.
@@ -353,10 +365,14 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
                 }
             }
             for ((_, cost), place) in calls.iter().zip(fingerprints) {
-                answers.push(match place {
-                    Ok(fingerprint) => self.decide(&call, fingerprint, *cost),
-                    Err(error) => Err(error),
-                });
+                // Pushed by parts: a decision that goes through memory on its way is waited for.
+                match place {
+                    Ok(fingerprint) => match self.decide_on_known(&call, fingerprint, *cost) {
+                        Some(decision) => answers.push(Ok(decision)),
+                        None => answers.push(self.decide_on_others(&call, fingerprint, *cost)),
+                    },
+                    Err(error) => answers.push(Err(error)),
+                }
             }
         }
         answers

@@ -1,7 +1,7 @@
 //! A flat table from fingerprints to words.
 //!
-//! Open addressing with linear probing: a lookup touches one cache line, seldom two. The place of a
-//! fingerprint is its low 64 bits times the capacity, divided by 2^64, so the capacity need not be a power of two and
+//! Open addressing with linear probing over cache lines of two slots: most lookups touch one line, some the next too. The line of
+//! a fingerprint is its low 64 bits times the number of lines, divided by 2^64, so the capacity need not be a power of two and
 //! can grow in steps of a quarter; and as the places of all fingerprints keep their order under every capacity, moving to
 //! a larger table reads and writes both from front to back. Removal closes the gap by moving later slots back: there
 //! are no tombstones to pile up. At three quarters full, growing by a quarter, a key takes 43 to 54 bytes.
@@ -10,13 +10,19 @@ use tk_core::Fingerprint;
 
 use crate::word::Word;
 
-/// An empty one has fingerprint 0, which no key has. Aligned so that none lies across two cache lines.
+/// An empty one has fingerprint 0, which no key has.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
 struct Slot {
     fingerprint: u128,
     word: Word,
 }
+
+/// A cache line of slots.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line([Slot; PER_LINE]);
+
+const PER_LINE: usize = 2;
 
 /// Where a fingerprint is, or where it would go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,76 +33,88 @@ pub(crate) enum Place {
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    slots: Box<[Slot]>,
+    lines: Box<[Line]>,
     len: usize,
 }
 
 impl Table {
-    /// The least capacity of a table that holds something.
-    const LEAST: usize = 4;
+    /// Lines of the smallest table that holds something.
+    const LEAST: usize = 2;
 
     pub(crate) const fn capacity(&self) -> usize {
-        self.slots.len()
+        self.lines.len() * PER_LINE
     }
 
     /// Where the slots lie, for a [`Hint`](crate::prefetch::Hint).
     pub(crate) fn base(&self) -> *const u8 {
-        self.slots.as_ptr().cast()
+        self.lines.as_ptr().cast()
     }
 
     /// Where `fingerprint` is, or the vacant place where the search for it ended.
     #[inline]
     pub(crate) fn find(&self, fingerprint: Fingerprint) -> Place {
-        let mut at = home(fingerprint.bits(), self.slots.len());
+        let mut number = home(fingerprint.bits(), self.lines.len());
         loop {
-            let Some(slot) = self.slots.get(at) else {
-                if at == 0 {
+            let Some(Line(slots)) = self.lines.get(number) else {
+                if number == 0 {
                     // There are no slots at all.
                     return Place::Vacant(0);
                 }
-                at = 0;
+                number = 0;
                 continue;
             };
-            if slot.fingerprint == fingerprint.bits() {
-                return Place::Taken(at);
+            for (index, slot) in slots.iter().enumerate() {
+                if slot.fingerprint == fingerprint.bits() {
+                    return Place::Taken(number * PER_LINE + index);
+                }
+                // A quarter of the slots is empty, so the search ends.
+                if slot.fingerprint == 0 {
+                    return Place::Vacant(number * PER_LINE + index);
+                }
             }
-            // A quarter of the slots is empty, so the search ends.
-            if slot.fingerprint == 0 {
-                return Place::Vacant(at);
-            }
-            at += 1;
+            number += 1;
         }
     }
 
     /// The fingerprint bits and word at `at`, if a key is there.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<(u128, Word)> {
-        let slot = self.slots.get(at)?;
+        let slot = self.lines.get(at / PER_LINE)?.0[at % PER_LINE];
         (slot.fingerprint != 0).then_some((slot.fingerprint, slot.word))
     }
 
     /// The word at a taken place.
     #[inline]
     pub(crate) fn word(&self, at: usize) -> Word {
-        self.slots[at].word
+        self.slot(at).word
+    }
+
+    #[inline]
+    fn slot(&self, at: usize) -> &Slot {
+        &self.lines[at / PER_LINE].0[at % PER_LINE]
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, at: usize) -> &mut Slot {
+        &mut self.lines[at / PER_LINE].0[at % PER_LINE]
     }
 
     /// Overwrites the word at a taken place.
     #[inline]
     pub(crate) fn set(&mut self, at: usize, word: Word) {
-        self.slots[at].word = word;
+        self.slot_mut(at).word = word;
     }
 
     /// Adds a fingerprint that is not in the table; `vacant` is where the search for it ended.
     pub(crate) fn insert(&mut self, vacant: usize, fingerprint: Fingerprint, word: Word) {
         let mut at = vacant;
-        if (self.len + 1) * 4 > self.slots.len() * 3 {
-            self.resize(grown(self.slots.len()));
+        if (self.len + 1) * 4 > self.capacity() * 3 {
+            self.resize(grown(self.lines.len()));
             at = match self.find(fingerprint) {
                 Place::Vacant(at) | Place::Taken(at) => at,
             };
         }
-        self.slots[at] = Slot {
+        *self.slot_mut(at) = Slot {
             fingerprint: fingerprint.bits(),
             word,
         };
@@ -105,79 +123,86 @@ impl Table {
 
     /// Empties a taken place, and moves later slots back so that every search still finds its end.
     pub(crate) fn remove(&mut self, at: usize) {
-        let capacity = self.slots.len();
+        let lines = self.lines.len();
         let distance = |from: usize, to: usize| {
             if to >= from {
                 to - from
             } else {
-                to + capacity - from
+                to + lines - from
             }
         };
         let (mut gap, mut next) = (at, at);
         loop {
-            next = if next + 1 == capacity { 0 } else { next + 1 };
-            let slot = self.slots[next];
+            next = if next + 1 == self.capacity() {
+                0
+            } else {
+                next + 1
+            };
+            let slot = *self.slot(next);
             if slot.fingerprint == 0 {
                 break;
             }
-            let home = home(slot.fingerprint, capacity);
-            if distance(home, next) >= distance(gap, next) {
-                self.slots[gap] = slot;
+            // A slot may move to any line that its search passes: those from its home to where it is.
+            let (home, line) = (home(slot.fingerprint, lines), next / PER_LINE);
+            if distance(home, line) >= distance(gap / PER_LINE, line) {
+                *self.slot_mut(gap) = slot;
                 gap = next;
             }
         }
-        self.slots[gap] = Slot::default();
+        *self.slot_mut(gap) = Slot::default();
         self.len -= 1;
     }
 
     /// Gives memory back if less than a fifth is in use. Answers the capacities before and after.
     pub(crate) fn shrink(&mut self) -> [usize; 2] {
-        let before = self.slots.len();
-        if before > 2 * Self::LEAST && self.len * 5 < before {
-            self.resize((self.len * 2).max(Self::LEAST));
+        let before = self.capacity();
+        if before > 2 * Self::LEAST * PER_LINE && self.len * 5 < before {
+            self.resize((self.len * 2).div_ceil(PER_LINE).max(Self::LEAST));
         }
-        [before, self.slots.len()]
+        [before, self.capacity()]
     }
 
-    fn resize(&mut self, capacity: usize) {
-        let slots = vec![Slot::default(); capacity].into_boxed_slice();
-        let old = core::mem::replace(&mut self.slots, slots);
-        for slot in old.iter().filter(|slot| slot.fingerprint != 0) {
-            self.put(*slot);
+    fn resize(&mut self, lines: usize) {
+        let lines = vec![Line::default(); lines].into_boxed_slice();
+        let old = core::mem::replace(&mut self.lines, lines);
+        let slots = old.iter().flat_map(|line| line.0);
+        for slot in slots.filter(|slot| slot.fingerprint != 0) {
+            self.put(slot);
         }
     }
 
     fn put(&mut self, slot: Slot) {
-        let mut at = home(slot.fingerprint, self.slots.len());
-        while self.slots[at].fingerprint != 0 {
-            at = if at + 1 == self.slots.len() {
-                0
-            } else {
-                at + 1
-            };
+        let mut at = home(slot.fingerprint, self.lines.len()) * PER_LINE;
+        while self.slot(at).fingerprint != 0 {
+            at = if at + 1 == self.capacity() { 0 } else { at + 1 };
         }
-        self.slots[at] = slot;
+        *self.slot_mut(at) = slot;
     }
 }
 
-/// Where in memory the search for `fingerprint` begins in a table of `capacity` slots at `base`: to be prefetched.
+/// The two lines in memory where the search for `fingerprint` begins in a table of `capacity` slots at `base`: to be prefetched.
 #[inline(always)]
-pub(crate) fn address(base: *const u8, capacity: usize, fingerprint: Fingerprint) -> *const u8 {
-    base.wrapping_add(home(fingerprint.bits(), capacity) * size_of::<Slot>())
+pub(crate) fn addresses(
+    base: *const u8,
+    capacity: usize,
+    fingerprint: Fingerprint,
+) -> [*const u8; 2] {
+    let home = home(fingerprint.bits(), capacity / PER_LINE);
+    [home, home + 1].map(|line| base.wrapping_add(line * size_of::<Line>()))
 }
 
-/// Where the search for a fingerprint begins.
+/// The line where the search for a fingerprint begins.
 #[inline]
-fn home(bits: u128, capacity: usize) -> usize {
-    ((u128::from(bits as u64) * capacity as u128) >> 64) as usize
+fn home(bits: u128, lines: usize) -> usize {
+    ((u128::from(bits as u64) * lines as u128) >> 64) as usize
 }
 
 /// Doubles small tables and adds a quarter to others.
-const fn grown(capacity: usize) -> usize {
-    match capacity {
+const fn grown(lines: usize) -> usize {
+    match lines {
         0 => Table::LEAST,
-        1..64 => capacity * 2,
-        _ => capacity + capacity / 4,
+        1..32 => lines * 2,
+        _ => lines + lines / 4,
     }
 }
 
@@ -274,6 +299,7 @@ mod tests {
             table.shrink();
         }
         assert_eq!(table.len, 0);
-        assert!(table.capacity() <= 2 * Table::LEAST, "{}", table.capacity());
+        let least = 2 * Table::LEAST * PER_LINE;
+        assert!(table.capacity() <= least, "{}", table.capacity());
     }
 }
