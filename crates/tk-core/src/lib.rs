@@ -17,7 +17,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `std` (default) | the system and cached clocks, `set_strategy` through a shared reference; implies `alloc` |
-//! | `alloc` | the sliding window and the sliding window log, [`OwnedKey`], `check_many` |
+//! | `alloc` | the sliding window and the sliding window log, [`OwnedKey`], [`FlatTable`], `check_many` |
 //! | `serde` | `Serialize` and `Deserialize` for decisions, states and tags |
 //!
 //! Without features the crate needs neither an allocator nor an operating system.
@@ -34,6 +34,8 @@ mod async_rate_limiter;
 mod clock;
 mod decision;
 mod error;
+#[cfg(feature = "alloc")]
+mod flat_table;
 mod key;
 mod lease;
 mod limiter;
@@ -55,6 +57,8 @@ pub use clock::ManualClock;
 pub use clock::{CachedClock, SystemClock};
 pub use decision::Decision;
 pub use error::{ConfigError, Error, NameError, Real};
+#[cfg(feature = "alloc")]
+pub use flat_table::{FlatTable, Keyed};
 #[cfg(feature = "alloc")]
 pub use key::OwnedKey;
 pub use key::{Fingerprint, Key, KeySink};

@@ -16,7 +16,7 @@ use crate::{
     population::Population,
     prefetch::{Hint, prefetch},
     sync::Mutex,
-    table,
+    table::Table,
     word::Generation,
 };
 
@@ -81,7 +81,7 @@ impl<S: Strategy> Shard<S> {
         }
         let (base, capacity) = self.hint.get();
         if capacity >= Self::FAR {
-            let [first, second] = table::addresses(base, capacity, fingerprint);
+            let [first, second] = Table::addresses(base, capacity, fingerprint);
             prefetch(first);
             prefetch(second);
         }

@@ -21,7 +21,6 @@ mod shard;
 mod slab;
 mod slot;
 mod stats;
-mod table;
 mod tasks;
 
 pub use builder::TwoTierBuilder;

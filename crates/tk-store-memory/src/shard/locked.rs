@@ -3,15 +3,10 @@
 //! Nothing here waits, nothing allocates for a known key whose state packs, and the work is bounded, apart from moving to a
 //! larger or smaller table, which takes as long as one shard is large.
 
-use tk_core::{Fingerprint, Strategy, Timestamp};
+use tk_core::{Fingerprint, Keyed, Strategy, Timestamp};
 
 use super::{Call, Common, sweep::Sweep};
-use crate::{
-    denied::Denied,
-    slab::Slab,
-    table::{Place, Table},
-    word::Word,
-};
+use crate::{denied::Denied, slab::Slab, table::Table, word::Word};
 
 /// In the order of use: the first line of the shard ends before the slab.
 #[repr(C)]
@@ -43,10 +38,9 @@ impl<S: Strategy> Locked<S> {
         fingerprint: Fingerprint,
         read: impl FnOnce(&S::State, bool) -> R,
     ) -> R {
-        let Place::Taken(at) = self.table.find(fingerprint) else {
+        let Some(word) = self.word(fingerprint) else {
             return read(&S::State::default(), false);
         };
-        let word = self.table.word(at);
         match word.slab_index().and_then(|index| self.slab.get(index)) {
             Some(entry) => read(&entry.state, true),
             None => read(&call.unpacked(word), true),
@@ -54,23 +48,22 @@ impl<S: Strategy> Locked<S> {
     }
 
     pub(super) fn forget(&mut self, call: &Call<'_, S>, denied: &Denied, fingerprint: Fingerprint) {
-        if let Place::Taken(at) = self.table.find(fingerprint) {
+        if let Ok(at) = self.table.find(fingerprint) {
             self.remove(call.common, denied, at);
         }
     }
 
     /// Removes the key at a taken place, with its slab entry.
     pub(super) fn remove(&mut self, common: &Common<S>, denied: &Denied, at: usize) {
-        let Some((bits, word)) = self.table.get(at) else {
+        let Some(slot) = self.table.remove(at) else {
             return;
         };
-        denied.withdraw(bits);
-        if let Some(index) = word.slab_index() {
+        denied.withdraw(slot.bits());
+        if let Some(index) = slot.word.slab_index() {
             self.vacate(index);
         }
-        self.table.remove(at);
         self.sweep.rescale(self.table.shrink());
-        if bits != common.overflow.bits() {
+        if slot.bits() != common.overflow.bits() {
             common.population.free();
         }
     }
@@ -78,9 +71,22 @@ impl<S: Strategy> Locked<S> {
     /// Removes a slab entry, and tells the word of the one that moves into its place.
     pub(super) fn vacate(&mut self, index: usize) {
         if let Some(moved) = self.slab.remove(index)
-            && let Place::Taken(at) = self.table.find(moved)
+            && let Ok(at) = self.table.find(moved)
         {
-            self.table.set(at, Word::in_slab(index));
+            self.set(at, Word::in_slab(index));
+        }
+    }
+
+    fn word(&self, fingerprint: Fingerprint) -> Option<Word> {
+        let at = self.table.find(fingerprint).ok()?;
+        self.table.get(at).map(|slot| slot.word)
+    }
+
+    /// Overwrites the word at a taken place.
+    #[inline(always)]
+    pub(super) fn set(&mut self, at: usize, word: Word) {
+        if let Some(slot) = self.table.get_mut(at) {
+            slot.word = word;
         }
     }
 }

@@ -12,7 +12,7 @@
 
 use core::{cell::Cell, time::Duration};
 
-use tk_core::{Fingerprint, Strategy, Timestamp};
+use tk_core::{Fingerprint, Keyed, Strategy, Timestamp};
 
 use super::{Call, locked::Locked};
 use crate::{denied::Denied, sync::thread_local, word::Word};
@@ -139,8 +139,9 @@ impl<S: Strategy> Locked<S> {
                 };
             }
             match self.table.get(at) {
-                Some((bits, word))
-                    if self.is_stale(call, word, as_of) && bits != search.spared.bits() =>
+                Some(slot)
+                    if self.is_stale(call, slot.word, as_of)
+                        && slot.bits() != search.spared.bits() =>
                 {
                     // Another key may have moved into this slot, so the cursor stays.
                     self.remove(call.common, denied, at);

@@ -7,7 +7,7 @@ use crate::{
     action::{Action, Wrote},
     denied::Denied,
     slab::{Entry, Writer},
-    table::Place,
+    table::Slot,
     word::{Incarnation, Word},
 };
 
@@ -26,10 +26,10 @@ impl<S: Strategy> Locked<S> {
         cost: u64,
     ) -> Option<Decision> {
         self.newest = self.newest.max(call.now);
-        let Place::Taken(at) = self.table.find(fingerprint) else {
+        let Ok(at) = self.table.find(fingerprint) else {
             return None;
         };
-        let word = self.table.word(at);
+        let word = self.table.get(at)?.word;
         if word.generation() != call.generation {
             return None;
         }
@@ -40,7 +40,7 @@ impl<S: Strategy> Locked<S> {
                 // A state that no longer packs is decided anew, where there is a place for it.
                 let packed = call.strategy.pack(&state)?;
                 denied.withdraw(fingerprint.bits());
-                self.table.set(at, word.with_state(packed));
+                self.set(at, word.with_state(packed));
             }
             // There was nothing to convert: it was a denial.
             Wrote::Conversion => denied.publish(fingerprint, word),
@@ -60,11 +60,11 @@ impl<S: Strategy> Locked<S> {
         action: &A,
     ) -> Result<A::Answer, Full> {
         self.newest = self.newest.max(call.now);
-        let at = match self.table.find(fingerprint) {
-            Place::Taken(at) => at,
-            Place::Vacant(at) => return self.admit(call, fingerprint, at, action),
+        let place = self.table.find(fingerprint);
+        let (Ok(at) | Err(at)) = place;
+        let Some(word) = self.table.get(at).map(|slot| slot.word) else {
+            return self.admit(call, fingerprint, at, action);
         };
-        let word = self.table.word(at);
         if let Some(index) = word.slab_index() {
             return Ok(self.update_slab(call, (at, index), action));
         }
@@ -74,7 +74,7 @@ impl<S: Strategy> Locked<S> {
         if wrote.is_kept(converted) {
             denied.withdraw(fingerprint.bits());
             let word = self.stored(call, fingerprint, word.incarnation(), state);
-            self.table.set(at, word);
+            self.set(at, word);
         }
         Ok(answer)
     }
@@ -99,7 +99,7 @@ impl<S: Strategy> Locked<S> {
         }
         self.lives = incarnation.value();
         let word = self.stored(call, fingerprint, incarnation, state);
-        self.table.insert(vacant, fingerprint, word);
+        self.table.insert(vacant, Slot::new(fingerprint, word));
         Ok(answer)
     }
 
@@ -120,7 +120,7 @@ impl<S: Strategy> Locked<S> {
             match call.packed(&entry.state) {
                 Some(packed) => {
                     let word = Word::packed(packed, call.generation, entry.incarnation);
-                    self.table.set(at, word);
+                    self.set(at, word);
                     self.vacate(index);
                 }
                 None => entry.writer.become_that_of(call.strategy, call.generation),

@@ -1,12 +1,11 @@
 //! A part of the keys in memory.
 
-use tk_core::{Fingerprint, Monotonic, Store};
+use tk_core::{Fingerprint, FlatTable, Monotonic, Store};
 
 use super::{
     entry::Entry,
     slab::Slab,
     slot::{Opened, Slot},
-    table::Table,
 };
 
 /// Slots in a table, which are also visited a few at a time, by their place in it, and the entries that they lead to.
@@ -15,7 +14,7 @@ use super::{
 #[repr(C)]
 pub(crate) struct Shard<L2: Store> {
     pub(super) hits: Hits,
-    slots: Table<Slot>,
+    slots: FlatTable<Slot>,
     /// The place that is visited next.
     cursor: usize,
     entries: Slab<Entry<L2>>,
@@ -34,7 +33,7 @@ impl<L2: Store> Shard<L2> {
     pub(super) fn new() -> Self {
         Self {
             hits: Hits::default(),
-            slots: Table::default(),
+            slots: FlatTable::default(),
             cursor: 0,
             entries: Slab::new(),
         }
@@ -42,8 +41,7 @@ impl<L2: Store> Shard<L2> {
 
     #[inline(always)]
     pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot, &mut Hits)> {
-        let place = self.slots.find(fingerprint)?;
-        let slot = self.slots.get_mut(place)?;
+        let slot = slot_of(&mut self.slots, fingerprint)?;
         Some((slot, &mut self.hits))
     }
 
@@ -52,8 +50,7 @@ impl<L2: Store> Shard<L2> {
         fingerprint: Fingerprint,
         now: Monotonic,
     ) -> Option<(Opened<'_, L2>, &mut Hits)> {
-        let place = self.slots.find(fingerprint)?;
-        let slot = self.slots.get_mut(place)?;
+        let slot = slot_of(&mut self.slots, fingerprint)?;
         let entry = self.entries.get_mut(slot.entry())?;
         Some((Opened::new(slot, entry, now), &mut self.hits))
     }
@@ -67,8 +64,10 @@ impl<L2: Store> Shard<L2> {
 
     /// Adds a key that is not in it.
     pub(super) fn insert(&mut self, fingerprint: Fingerprint, entry: Entry<L2>) {
-        let entry = self.entries.insert(entry);
-        self.slots.insert(Slot::new(fingerprint, entry));
+        if let Err(at) = self.slots.find(fingerprint) {
+            let entry = self.entries.insert(entry);
+            self.slots.insert(at, Slot::new(fingerprint, entry));
+        }
     }
 
     /// Forgets the key at a place. Another one may then be there.
@@ -86,7 +85,7 @@ impl<L2: Store> Shard<L2> {
 
     /// Places, of which some may be empty.
     pub(super) const fn places(&self) -> usize {
-        self.slots.places()
+        self.slots.capacity()
     }
 
     /// The next `count` places that are taken, round robin; fewer if there are fewer.
@@ -105,4 +104,9 @@ impl<L2: Store> Shard<L2> {
         }
         found
     }
+}
+
+#[inline(always)]
+fn slot_of(slots: &mut FlatTable<Slot>, fingerprint: Fingerprint) -> Option<&mut Slot> {
+    slots.get_mut(slots.find(fingerprint).ok()?)
 }

@@ -2,9 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-use tk_core::{Fingerprint, Monotonic, Store};
+use tk_core::{Fingerprint, Keyed, Monotonic, Store};
 
-use super::{entry::Entry, table::Keyed};
+use super::entry::Entry;
 use crate::{
     Served,
     ledger::{Packed, WallOffset},
@@ -12,7 +12,6 @@ use crate::{
 
 /// What a hit needs, in half a cache line: the fingerprint, the purse of the entry's ledger, and where the entry is.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
 pub(super) struct Slot {
     fingerprint: u128,
     /// The purse, and above it where in the slab the entry is.

@@ -1,0 +1,155 @@
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    vec::Vec,
+};
+
+use quickcheck::{QuickCheck, TestResult};
+
+use super::*;
+
+/// Hashes a number to itself, so that tests can aim at places.
+#[derive(Clone, Default)]
+struct Identity(u64);
+
+impl Hasher for Identity {
+    fn write(&mut self, _: &[u8]) {}
+    fn write_u128(&mut self, number: u128) {
+        self.0 = number as u64;
+    }
+    fn write_u64(&mut self, _: u64) {}
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Hash = BuildHasherDefault<Identity>;
+
+fn fingerprint(number: u64) -> Fingerprint {
+    Fingerprint::of(&number, &[Hash::default(), Hash::default()])
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Entry(u128, u64);
+
+impl Keyed for Entry {
+    fn bits(&self) -> u128 {
+        self.0
+    }
+}
+
+fn entry(key: u64, value: u64) -> Entry {
+    Entry(fingerprint(key).bits(), value)
+}
+
+fn agree(table: &FlatTable<Entry>, model: &HashMap<u64, u64>) -> bool {
+    let found = |(&key, &value): (&u64, &u64)| match table.find(fingerprint(key)) {
+        Ok(at) => table.get(at) == Some(&entry(key, value)),
+        Err(_) => false,
+    };
+    let taken = (0..table.capacity()).filter(|&at| table.get(at).is_some());
+    let full_enough = table.len() * 4 <= table.capacity() * 3;
+    table.len() == model.len()
+        && taken.count() == model.len()
+        && full_enough
+        && model.iter().all(found)
+}
+
+/// Keys come in a few narrow bands, so that they collide, and at both ends, so that they wrap around.
+fn is_a_map(ops: Vec<(u8, u8, u64)>) -> TestResult {
+    let (mut table, mut model) = (FlatTable::<Entry>::default(), HashMap::new());
+    for (key, op, value) in ops {
+        let band = [0, u64::MAX / 3, u64::MAX - 255][usize::from(op % 3)];
+        let key = (band + u64::from(key)).max(1);
+        match (table.find(fingerprint(key)), op / 3 % 3) {
+            (Ok(at), 0) => {
+                let removed = table.remove(at).map(|entry| entry.1);
+                if removed != model.remove(&key) {
+                    return TestResult::failed();
+                }
+                table.shrink();
+            }
+            (Ok(at), _) => {
+                table.get_mut(at).expect("it was found").1 = value;
+                model.insert(key, value);
+            }
+            (Err(at), _) => {
+                table.insert(at, entry(key, value));
+                model.insert(key, value);
+            }
+        }
+        if !agree(&table, &model) {
+            return TestResult::failed();
+        }
+    }
+    TestResult::passed()
+}
+
+#[test]
+fn the_table_is_a_map() {
+    QuickCheck::new()
+        .tests(2_000)
+        .quickcheck(is_a_map as fn(Vec<(u8, u8, u64)>) -> TestResult);
+}
+
+#[test]
+fn the_table_shrinks_to_almost_nothing() {
+    let mut table = FlatTable::default();
+    let spread = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for i in 1..=10_000 {
+        let Err(at) = table.find(fingerprint(spread(i))) else {
+            panic!("{i} is new");
+        };
+        table.insert(at, entry(spread(i), i));
+    }
+    for i in 1..=10_000 {
+        let Ok(at) = table.find(fingerprint(spread(i))) else {
+            panic!("{i} is there");
+        };
+        table.remove(at);
+        let [before, after] = table.shrink();
+        assert!(before <= 20_000 && after <= before);
+        assert_eq!(after, table.capacity());
+    }
+    assert!(table.is_empty());
+    assert!(table.capacity() <= 8, "{}", table.capacity());
+}
+
+#[test]
+fn an_empty_table_holds_nothing_and_ends_every_search() {
+    let mut table = FlatTable::<Entry>::default();
+    assert_eq!(table.find(fingerprint(7)), Err(0));
+    assert_eq!(table.remove(0), None);
+    assert_eq!(table.get(0), None);
+    assert_eq!((table.capacity(), table.len()), (0, 0));
+}
+
+#[test]
+fn a_vacant_place_and_one_beyond_the_end_hold_nothing() {
+    let mut table = FlatTable::default();
+    table.insert(0, entry(1, 1));
+    assert_eq!(table.capacity(), 4);
+    for at in 1..6 {
+        assert_eq!(table.get(at), None);
+        assert_eq!(table.get_mut(at), None);
+        assert_eq!(table.remove(at), None);
+    }
+    assert_eq!(table.len(), 1);
+}
+
+#[test]
+fn the_addresses_are_where_the_search_begins() {
+    let mut table = FlatTable::default();
+    for i in 1..=100u64 {
+        let key = i << 57;
+        if let Err(at) = table.find(fingerprint(key)) {
+            table.insert(at, entry(key, i));
+        }
+    }
+    let key = fingerprint(77 << 57);
+    let (base, capacity) = (table.base(), table.capacity());
+    let [first, second] = FlatTable::<Entry>::addresses(base, capacity, key);
+    let line = home(key.bits(), capacity / PER_LINE);
+    assert_eq!(first, core::ptr::from_ref(&table.lines[line]).cast());
+    assert_eq!(second, core::ptr::from_ref(&table.lines[line + 1]).cast());
+}
