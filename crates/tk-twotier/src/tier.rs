@@ -1,6 +1,7 @@
 //! A limit shared by a fleet: local answers where they are safe, the shared store where they are not.
 
 mod builder;
+mod check;
 mod close;
 mod denial;
 mod entry;
@@ -35,7 +36,11 @@ use std::{fmt, future::Future, sync::Arc};
 
 use tk_core::{Clock, Decision, Error, Key, Limiter, Store, Strategy, SystemClock};
 
-use self::inner::Inner;
+use self::{
+    check::{Check, Progress},
+    inner::Inner,
+    local::Missed,
+};
 
 /// An answer of two tiers over the store `L2`.
 pub(crate) type Answer<T, L2> = Result<T, Error<TierError<<L2 as Store>::Error>>>;
@@ -81,10 +86,17 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     /// [`Error::ExceedsCapacity`] if the cost can never be admitted; an empty key; or the shared store's error, unless a
     /// failure policy answers in its place.
     #[inline]
-    pub async fn check_n<K: Key + ?Sized>(&self, key: &K, cost: u64) -> Answer<Decision, L2> {
-        match self.try_check_n(key, cost)? {
-            Local::Decided(decision) => Ok(decision),
-            Local::NeedsL2 => self.inner.ask(key, cost).await,
+    pub fn check_n<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        cost: u64,
+    ) -> impl Future<Output = Answer<Decision, L2>> + Send {
+        Check {
+            tier: self,
+            key,
+            cost,
+            ask: move || self.inner.ask(key, cost),
+            progress: Progress::Begins,
         }
     }
 
@@ -106,12 +118,24 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     /// [`Error::ExceedsCapacity`] if the cost can never be admitted, an empty key, or a limiter that has been closed.
     #[inline(always)]
     pub fn try_check_n<K: Key + ?Sized>(&self, key: &K, cost: u64) -> Answer<Local, L2> {
+        Ok(match self.hit(key, cost)? {
+            Ok(decision) => Local::Decided(decision),
+            Err(missed) => self.inner.look(missed, cost),
+        })
+    }
+
+    #[inline(always)]
+    fn hit<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        cost: u64,
+    ) -> Answer<Result<Decision, Missed<'_, L2>>, L2> {
         self.inner.fits(cost)?;
         if key.is_empty() {
             return Err(Error::EmptyKey);
         }
         self.inner.refuse_if_closed()?;
-        Ok(Inner::local(&self.inner, key, cost))
+        Ok(self.inner.hit(key, cost))
     }
 
     /// What a check of cost 1 would say, with remaining units and reset time as they stand. Charges nothing.

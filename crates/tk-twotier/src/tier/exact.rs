@@ -35,6 +35,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     }
 
     /// Asks the shared store for this one request.
+    ///
+    /// The call is boxed: a store's future may take kilobytes, which a hit would reserve and move, though it never asks.
     pub(super) async fn exact<K: Key + ?Sized>(
         self: &Arc<Self>,
         key: &K,
@@ -44,7 +46,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let resets = self.resets.load(Ordering::Acquire);
         let sent = self.clock.monotonic();
         let strategy = self.strategy();
-        let answer = self.l2.check(&strategy, &self.keyed(key), cost).await;
+        let answer = Box::pin(self.l2.check(&strategy, &self.keyed(key), cost)).await;
         let decision = self.called(answer)?;
         if decision.is_denied() {
             self.remember(key, cost, decision, sent, resets);

@@ -22,42 +22,48 @@ pub enum Local {
     NeedsL2,
 }
 
+/// A request that credits did not do for, and the key's shard, still locked, if the key is known.
+pub(crate) struct Missed<'a, L2: Store>(
+    Option<(MutexGuard<'a, Shard<L2>>, Fingerprint, Monotonic)>,
+);
+
 impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
-    /// Decides from credits or a denial at hand: one reading of the clock, one lock, no allocation.
+    /// Charges credits at hand, if that is all there is to do: one reading of the clock, one lock, no allocation.
     #[inline(always)]
-    pub(super) fn local<K: Key + ?Sized>(this: &Arc<Self>, key: &K, cost: u64) -> Local {
-        if this.lease_plan().is_none() && this.plan.max_denial.is_none() {
-            return Local::NeedsL2;
+    pub(super) fn hit<K: Key + ?Sized>(
+        self: &Arc<Self>,
+        key: &K,
+        cost: u64,
+    ) -> Result<Decision, Missed<'_, L2>> {
+        if self.lease_plan().is_none() && self.plan.max_denial.is_none() {
+            return Err(Missed(None));
         }
-        let now = this.clock.monotonic();
-        let fingerprint = this.l1.fingerprint(key);
-        let mut shard = this.l1.lock(fingerprint);
+        let now = self.clock.monotonic();
+        let fingerprint = self.l1.fingerprint(key);
+        let mut shard = self.l1.lock(fingerprint);
         let Some((slot, hits)) = shard.find(fingerprint) else {
-            return Local::NeedsL2;
+            return Err(Missed(None));
         };
-        let Some(served) = slot.spend(now, cost, this.wall_offset()) else {
-            return this.look(shard, fingerprint, now, cost);
+        let Some(served) = slot.spend(now, cost, self.wall_offset()) else {
+            return Err(Missed(Some((shard, fingerprint, now))));
         };
         hits.admitted += 1;
         hits.served += cost;
-        if this.refills_at(served.remaining) {
-            this.refill(shard, fingerprint, now);
+        if self.refills_at(served.remaining) {
+            self.refill(shard, fingerprint, now);
         } else {
             drop(shard);
         }
-        this.observer.checked(Outcome::Admitted, Tier::L1, cost);
-        Local::Decided(this.served(served))
+        self.observer.checked(Outcome::Admitted, Tier::L1, cost);
+        Ok(self.served(served))
     }
 
     /// Decides what the purse could not: whether the ledger, or a denial, has an answer.
     #[cold]
-    fn look(
-        &self,
-        mut shard: MutexGuard<'_, Shard<L2>>,
-        fingerprint: Fingerprint,
-        now: Monotonic,
-        cost: u64,
-    ) -> Local {
+    pub(super) fn look(&self, missed: Missed<'_, L2>, cost: u64) -> Local {
+        let Some((mut shard, fingerprint, now)) = missed.0 else {
+            return Local::NeedsL2;
+        };
         let Some((mut entry, hits)) = shard.open(fingerprint, now) else {
             return Local::NeedsL2;
         };

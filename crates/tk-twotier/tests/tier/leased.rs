@@ -45,6 +45,29 @@ async fn a_hit_is_decided_at_once_and_tells_what_is_left() {
 }
 
 #[tokio::test]
+async fn a_check_is_a_few_words_and_charges_nothing_until_it_is_polled() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    assert!(node.admits(1).await);
+    let check = node.tier.check("key");
+    // What asks the store is boxed, or each hit would reserve room for it.
+    assert!(size_of_val(&check) <= 128, "{}", size_of_val(&check));
+    drop(check);
+    let next = node.tier.check("key").await;
+    assert_eq!(next.expect("it answers").remaining, 8);
+}
+
+#[tokio::test]
+#[should_panic(expected = "polled after it was ready")]
+async fn a_check_that_is_ready_does_not_charge_again() {
+    let l2 = L2::new();
+    let node = Node::new(&l2, per_second(100), coupled(10));
+    let mut check = std::pin::pin!(node.tier.check("key"));
+    assert!(check.as_mut().await.expect("it answers").allowed);
+    let _ = check.await;
+}
+
+#[tokio::test]
 async fn a_denial_is_passed_on_as_it_is() {
     let l2 = L2::new();
     let node = Node::new(&l2, per_second(10), coupled(10));
