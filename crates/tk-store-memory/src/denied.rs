@@ -1,7 +1,7 @@
 //! The state that was denied last, readable without the lock.
 //!
 //! A denial changes nothing, so a flood of requests for a key that has used up its limit need not take turns: each can
-//! decide on a copy of the state. Every shard keeps one such copy, that of the key it denied last, since floods come from
+//! decide on a copy of the state. Every shard keeps one such copy, that of the key it last denied twice in a row, since floods come from
 //! few keys at a time. It is a sequence lock of plain atomics: writers hold the shard's lock, make the sequence odd, write, and
 //! make it even again; a reader that saw the same even number before and after has read one copy whole.
 //!
@@ -61,7 +61,7 @@ impl Denied {
         Some(Word::from_halves(word))
     }
 
-    /// Copies the word of a key that has just been denied. The caller holds the shard's lock.
+    /// Copies the word of a key that has just been denied again. The caller holds the shard's lock.
     #[inline]
     pub(crate) fn publish(&self, fingerprint: Fingerprint, word: Word) {
         if !self.is_of(fingerprint.bits()) {

@@ -64,17 +64,10 @@ impl<S: Strategy> Shard<S> {
         }
     }
 
-    /// Asks for the lock and the slot of a key in advance.
+    /// Asks for the lock and the slot of a key in advance, unless the table is so small that they are at hand; or in the cache
+    /// of another thread that is about to write them, and had better not lose them first.
     #[inline(always)]
     pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
-        prefetch(core::ptr::from_ref(self).cast());
-        self.prefetch_slot(fingerprint);
-    }
-
-    /// Asks for the slot of a key in advance, unless the table is so small that the slot is at hand; or in the cache of
-    /// another thread that is about to write it, and had better not lose it first.
-    #[inline(always)]
-    pub(crate) fn prefetch_slot(&self, fingerprint: Fingerprint) {
         // Nothing that is decided depends on a hint, so loom need not try its loads in every order.
         if cfg!(loom) {
             return;
@@ -84,6 +77,7 @@ impl<S: Strategy> Shard<S> {
             let [first, second] = Table::addresses(base, capacity, fingerprint);
             prefetch(first);
             prefetch(second);
+            prefetch(core::ptr::from_ref(self).cast());
         }
     }
 

@@ -285,8 +285,8 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     ) -> Result<Decision, Error> {
         strategy.fits(cost)?;
         let fingerprint = self.fingerprint(key)?;
-        // The slot comes while the clock is read and the lock is taken.
-        self.shard(fingerprint).prefetch_slot(fingerprint);
+        // They come while the clock is read.
+        self.shard(fingerprint).prefetch(fingerprint);
         self.decide(&self.call(strategy), fingerprint, cost)
     }
 

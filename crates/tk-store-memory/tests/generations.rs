@@ -98,8 +98,11 @@ fn a_denial_under_one_rate_says_nothing_about_another() {
     let slow = Gcra::per_hour(1).unwrap().burst(5).unwrap();
     let fast = Gcra::per_second(1_000).unwrap().burst(6).unwrap();
     assert!(store.check_sync(&slow, "a", 5).unwrap().allowed);
+    // The second denial in a row is copied.
+    assert!(store.check_sync(&slow, "a", 1).unwrap().is_denied());
     assert!(store.check_sync(&slow, "a", 1).unwrap().is_denied());
     assert!(store.check_sync(&fast, "a", 1).unwrap().allowed);
+    assert!(store.check_sync(&fast, "a", 1).unwrap().is_denied());
     assert!(store.check_sync(&fast, "a", 1).unwrap().is_denied());
     store.clock().advance(Duration::from_millis(6));
     assert!(store.check_sync(&fast, "a", 6).unwrap().allowed);

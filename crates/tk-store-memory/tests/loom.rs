@@ -1,6 +1,6 @@
 //! What threads share, in every interleaving that three preemptions allow.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p tk-store-memory --test loom`.
+//! Run with `LOOM_MAX_PREEMPTIONS=3 RUSTFLAGS="--cfg loom" cargo test --release -p tk-store-memory --test loom`.
 
 #![cfg(loom)]
 
@@ -46,6 +46,7 @@ fn a_denial_read_without_the_lock_is_of_a_state_in_force() {
     loom::model(|| {
         let (store, strategy) = store(1);
         assert!(check(&store, &strategy, 1));
+        assert!(!check(&store, &strategy, 1));
         assert!(!check(&store, &strategy, 1), "the copy is published");
         let other = {
             let store = store.clone();
@@ -70,12 +71,20 @@ fn copies_of_two_keys_are_not_mixed() {
         assert!(check(&store, &strategy, 1));
         assert!(check(&store, &strategy, 1));
         assert!(check(&store, &strategy, 2));
+        assert!(!check(&store, &strategy, 1));
         assert!(!check(&store, &strategy, 1), "the copy is key 1's");
+        let denied = move |store: &Store, key: u64| {
+            let decision = store.check_sync(&strategy, &key, 2);
+            decision.expect("answers always").is_denied()
+        };
+        assert!(denied(&store, 2));
         let other = {
             let store = store.clone();
             thread::spawn(move || {
-                let decision = store.check_sync(&strategy, &2_u64, 2);
-                assert!(decision.expect("answers always").is_denied());
+                assert!(
+                    denied(&store, 2),
+                    "the second in a row: now the copy is key 2's"
+                );
             })
         };
         let decision = store.check_sync(&strategy, &1_u64, 1);

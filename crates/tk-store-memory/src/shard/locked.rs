@@ -15,6 +15,8 @@ pub(super) struct Locked<S: Strategy> {
     /// The largest `now` of any call.
     pub(super) newest: Timestamp,
     pub(super) sweep: Sweep,
+    /// The low bits of the key that was denied last.
+    pub(super) denied_last: u64,
     /// Lives begun so far, counted from a random number, so that tags from before a restart mean nothing.
     pub(super) lives: u64,
     /// Boxed, so that a shard takes two cache lines, which processors fetch together.
@@ -27,6 +29,7 @@ impl<S: Strategy> Locked<S> {
             table: Table::default(),
             newest: Timestamp::EPOCH,
             sweep: Sweep::default(),
+            denied_last: 0,
             lives,
             slab: Box::new(Slab::new()),
         }

@@ -26,7 +26,8 @@ const REST: u32 = 255;
 /// Where the search for stale keys stands.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
-    cursor: usize,
+    /// The slot to examine next. Half a word, so that the shard's first line has room; a shard of more slots is swept in part.
+    cursor: u32,
     /// Calls until the next look.
     rest: u32,
 }
@@ -105,7 +106,7 @@ impl Sweep {
     /// Follows the keys into a smaller table, where they lie in the same order.
     pub(super) const fn rescale(&mut self, [before, after]: [usize; 2]) {
         if after < before {
-            self.cursor = self.cursor * after / before;
+            self.cursor = (self.cursor as usize * after / before) as u32;
         }
     }
 }
@@ -130,7 +131,7 @@ impl<S: Strategy> Locked<S> {
         let as_of = self.newest - search.linger;
         let mut removed = 0;
         for _ in 0..HANDFUL {
-            let at = self.sweep.cursor;
+            let at = self.sweep.cursor as usize;
             if at >= self.table.capacity() {
                 self.sweep.cursor = 0;
                 return Swept {
@@ -147,7 +148,7 @@ impl<S: Strategy> Locked<S> {
                     self.remove(call.common, denied, at);
                     removed += 1;
                 }
-                _ => self.sweep.cursor += 1,
+                _ => self.sweep.cursor = self.sweep.cursor.wrapping_add(1),
             }
         }
         Swept {

@@ -42,8 +42,12 @@ impl<S: Strategy> Locked<S> {
                 denied.withdraw(fingerprint.bits());
                 self.set(at, word.with_state(packed));
             }
-            // There was nothing to convert: it was a denial.
-            Wrote::Conversion => denied.publish(fingerprint, word),
+            // There was nothing to convert: it was a denial. A second one in a row may be the beginning of a flood; to publish the
+            // first of each key would have threads fight for the copy's line though nobody reads it.
+            Wrote::Conversion if self.denied_last == fingerprint.bits() as u64 => {
+                denied.publish(fingerprint, word);
+            }
+            Wrote::Conversion => self.denied_last = fingerprint.bits() as u64,
             Wrote::No => {}
         }
         Some(decision)
