@@ -4,6 +4,10 @@
 //! what is compared is a script, not a library. What the server can do is what its own benchmark tool makes of the same script, learnt from the server's log
 //! of slow commands.
 
+#[cfg(feature = "limitador")]
+mod limitador;
+mod steps;
+
 use std::{process::Command, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
@@ -13,7 +17,8 @@ use fred::{
     types::{Builder as FredBuilder, ClusterHash, CustomCommand, Value, config::Config},
 };
 use tk_benches::{Stopwatch, Table};
-use tk_core::{AsyncRateLimiter, FixedWindow, Gcra};
+use tk_core::{AsyncRateLimiter, FixedWindow, Gcra, Limiter};
+use tk_store_memory::QuantaClock;
 use tk_store_redis::{RedisStore, Scripted};
 use tk_testkit::servers::{Answer, RedisServer};
 use tk_twotier::{Lease, Mode, TwoTier};
@@ -34,11 +39,21 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
         .enable_all()
         .build()?;
     let _entered = runtime.enter();
-    Ok(vec![
-        round_trips(settings, &server, &runtime)?,
-        ceiling(settings, &server, &runtime)?,
-        leased(settings, &server, &runtime)?,
-    ])
+    let check = runtime.block_on(async {
+        let limiter = AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store(&server)?);
+        command_of_a_check(&server, &limiter).await
+    })?;
+    type Part<'a> = (&'a str, &'a dyn Fn() -> Result<Table>);
+    let parts: &[Part<'_>] = &[
+        ("steps", &|| steps::run(settings, &server, &check)),
+        ("round trips", &|| round_trips(settings, &server, &runtime)),
+        ("in flight", &|| ceiling(settings, &server, &runtime)),
+        ("leased", &|| leased(settings, &server, &runtime)),
+        #[cfg(feature = "limitador")]
+        ("limitador", &|| limitador::run(settings, &server, &runtime)),
+    ];
+    let wanted = parts.iter().filter(|(name, _)| settings.wants(name));
+    wanted.map(|(_, part)| part()).collect()
 }
 
 fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
@@ -137,20 +152,27 @@ fn ceiling(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Resu
 }
 
 async fn many(limiter: &Arc<AsyncRateLimiter<RedisStore<Gcra>>>, each: u32) -> Result<()> {
-    let tasks: Vec<_> = (0..TASKS)
-        .map(|_| {
-            let limiter = limiter.clone();
-            tokio::spawn(async move {
-                for _ in 0..each {
-                    ensure!(
-                        limiter.check("alice").await?.allowed,
-                        "nothing is denied here"
-                    );
-                }
-                anyhow::Ok(())
-            })
-        })
-        .collect();
+    in_tasks(|| {
+        let limiter = limiter.clone();
+        async move {
+            for _ in 0..each {
+                ensure!(
+                    limiter.check("alice").await?.allowed,
+                    "nothing is denied here"
+                );
+            }
+            Ok(())
+        }
+    })
+    .await
+}
+
+/// Has as many tasks do the same.
+async fn in_tasks<F>(work: impl Fn() -> F) -> Result<()>
+where
+    F: Future<Output = Result<()>> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..TASKS).map(|_| tokio::spawn(work())).collect();
     for task in tasks {
         task.await??;
     }
@@ -228,7 +250,7 @@ fn by_tool(server: &RedisServer, command: &[String], requests: u32) -> Result<Du
     Ok(Duration::from_secs_f64(1.0 / rate))
 }
 
-/// One caller, whose units are leased in batches.
+/// One caller, whose units are leased in batches: by the default clock, and by the one that costs less to read.
 fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
     let mut table = Table::new("Redis, leased", "nanoseconds per check");
     let (rounds, calls) = if settings.quick {
@@ -239,41 +261,65 @@ fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Resul
     let strategy = FixedWindow::per_day(LIMIT)?;
     let strict = AsyncRateLimiter::new(strategy, runtime.block_on(async { store(server) })?);
     for batch in [10, 100, 1_000] {
-        let store = runtime.block_on(async { store::<FixedWindow>(server) })?;
-        let mode = Mode::Leased(Lease::batch(batch));
-        let limiter = TwoTier::builder(strategy, store).mode(mode).build()?;
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let tier = |store: RedisStore<FixedWindow>| {
+            let mode = Mode::Leased(Lease::batch(batch));
+            TwoTier::builder(strategy, store).mode(mode)
+        };
+        let connected = || runtime.block_on(async { store::<FixedWindow>(server) });
+        let by_system = tier(connected()?).build()?;
+        let by_counter = tier(connected()?).clock(QuantaClock::new()).build()?;
+        let mut times = [const { Vec::new() }; 3];
         for round in 0..=rounds {
-            let count = calls * batch as u32;
-            let leased = runtime.block_on(async {
-                let stopwatch = Stopwatch::start();
-                for _ in 0..count {
-                    ensure!(
-                        limiter.check("alice").await?.allowed,
-                        "nothing is denied here"
-                    );
+            let leased = calls * batch as u32;
+            let blocks = [
+                timed(runtime, leased, serial(&by_system, leased))?,
+                timed(runtime, leased, serial(&by_counter, leased))?,
+                timed(runtime, calls, serial(&strict, calls))?,
+            ];
+            for (times, block) in times.iter_mut().zip(blocks) {
+                if round > 0 {
+                    times.push(block);
                 }
-                anyhow::Ok(stopwatch.elapsed() / count)
-            })?;
-            let one_by_one = runtime.block_on(async {
-                let stopwatch = Stopwatch::start();
-                for _ in 0..calls {
-                    ensure!(strict.check("bob").await?.allowed, "nothing is denied here");
-                }
-                anyhow::Ok(stopwatch.elapsed() / calls)
-            })?;
-            if round > 0 {
-                ours.push(leased);
-                theirs.push(one_by_one);
             }
         }
-        let figures = [
-            ("ThrottleKit leased", percentile(&mut ours, 50) * 1e3),
-            ("ThrottleKit strict", percentile(&mut theirs, 50) * 1e3),
-        ];
-        table.row(format!("batch {batch}"), figures.map(named));
+        let [by_system, by_counter, strict] =
+            times.each_mut().map(|times| percentile(times, 50) * 1e3);
+        let strict = ("ThrottleKit strict", strict);
+        table.row(
+            format!("batch {batch}, SystemClock"),
+            [("leased", by_system), strict].map(named),
+        );
+        table.row(
+            format!("batch {batch}, QuantaClock"),
+            [("leased", by_counter), strict].map(named),
+        );
     }
     Ok(table)
+}
+
+/// One check after the other.
+async fn serial<L: Limiter>(limiter: &L, calls: u32) -> Result<()>
+where
+    L::Error: std::error::Error + Send + Sync + 'static,
+{
+    for _ in 0..calls {
+        ensure!(
+            limiter.check_n("alice", 1).await?.allowed,
+            "nothing is denied here"
+        );
+    }
+    Ok(())
+}
+
+/// The time of one of so many checks.
+fn timed(
+    runtime: &Runtime,
+    checks: u32,
+    work: impl Future<Output = Result<()>>,
+) -> Result<Duration> {
+    let stopwatch = Stopwatch::start();
+    runtime.block_on(work)?;
+    Ok(stopwatch.elapsed() / checks)
 }
 
 async fn connect(server: &RedisServer) -> Result<Client> {
