@@ -4,7 +4,7 @@
 //! takes 9 ns of a check's 40, the one that a sleeping lock needs to let go (to learn whether somebody sleeps) costs more than
 //! all waiting: `parking_lot` and `std` took 19 ns per uncontended pair, a spinning lock 9. What is wrong with
 //! spinning locks is that a holder may be descheduled, or be of lower priority than those who wait; so whoever has
-//! spun for about a microsecond yields, and whoever has yielded often sleeps.
+//! spun for about ten microseconds yields, and whoever has yielded often sleeps.
 
 #[cfg(not(loom))]
 mod real {
