@@ -52,6 +52,7 @@ pub(crate) use self::{
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
+    operation::Arguments,
     script::Script,
 };
 
@@ -62,7 +63,7 @@ pub(crate) enum Call {
     Script {
         script: &'static Script,
         key: Bytes,
-        arguments: Vec<Value>,
+        arguments: Arguments,
     },
     /// Forget a key.
     Forget { key: Bytes },
@@ -88,9 +89,9 @@ impl Call {
                 } else {
                     ("EVALSHA", script.hash())
                 };
-                let mut all = Vec::with_capacity(3 + arguments.len());
+                let mut all = Vec::with_capacity(5);
                 all.extend([script, Value::Integer(1), named]);
-                all.extend_from_slice(arguments);
+                arguments.append_to(&mut all);
                 (command, all)
             }
         }
@@ -173,8 +174,9 @@ impl Link {
     /// Sends a call and waits for its answer, within the deadline.
     pub(crate) async fn call(&self, call: Call) -> Result<Value, StoreError> {
         let _entered = self.enter(1)?;
-        let due = Instant::now() + self.bounds.deadline;
-        let sent = self.send(self.client(), &call, due);
+        let began = Instant::now();
+        let due = began + self.bounds.deadline;
+        let sent = self.send(self.client(), &call, began, due);
         let result = timeout_at(due + GRACE, sent).await;
         let result = result.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
         self.note(result.as_ref().err());
@@ -232,12 +234,21 @@ impl Link {
         }
     }
 
-    async fn send(&self, client: &Client, call: &Call, due: Instant) -> Result<Value, StoreError> {
-        self.connected(client, due).await?;
+    async fn send(
+        &self,
+        client: &Client,
+        call: &Call,
+        mut began: Instant,
+        due: Instant,
+    ) -> Result<Value, StoreError> {
+        if !client.is_connected() {
+            self.connected(client, due).await?;
+            began = Instant::now();
+        }
         let mut attempt = Attempt::default();
         loop {
-            let began = Instant::now();
-            let error = match self.send_once(client, call, attempt, due).await {
+            let left = due.duration_since(began);
+            let error = match self.send_once(client, call, attempt, left).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -249,6 +260,7 @@ impl Link {
             if !again {
                 return Err(error);
             }
+            began = Instant::now();
         }
     }
 
@@ -266,9 +278,10 @@ impl Link {
         let mut round: Vec<_> = (0..calls.len()).collect();
         while !round.is_empty() {
             let began = Instant::now();
+            let left = due.duration_since(began);
             let sent = round
                 .iter()
-                .map(|&i| self.send_once(client, &calls[i], attempts[i], due));
+                .map(|&i| self.send_once(client, &calls[i], attempts[i], left));
             let answers = futures_util::future::join_all(sent).await;
             let (mut next, mut stale) = (Vec::new(), false);
             for (&i, answer) in round.iter().zip(answers) {
@@ -293,22 +306,24 @@ impl Link {
         client: &Client,
         call: &Call,
         attempt: Attempt,
-        due: Instant,
+        left: Duration,
     ) -> Result<Value, StoreError> {
         let options = Options {
             max_attempts: Some(1),
             // Zero would mean no timeout.
-            timeout: Some(
-                due.duration_since(Instant::now())
-                    .max(Duration::from_millis(1)),
-            ),
+            timeout: Some(left.max(Duration::from_millis(1))),
             fail_fast: true,
             ..Options::default()
         };
         let (command, arguments) = call.command(attempt);
         // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
-        let hash = ClusterHash::Custom(fred::util::redis_keyslot(call.key()));
-        let command = CustomCommand::new_static(command, hash, false);
+        let slot = if client.is_clustered() {
+            fred::util::redis_keyslot(call.key())
+        } else {
+            // Nobody looks at it.
+            0
+        };
+        let command = CustomCommand::new_static(command, ClusterHash::Custom(slot), false);
         let result = client
             .with_options(&options)
             .custom(command, arguments)

@@ -1,6 +1,6 @@
 //! What is asked of a script.
 
-use fred::types::Value;
+use fred::{bytes::Bytes, types::Value};
 use tk_core::{Mark, Strategy, Timestamp};
 
 /// One call of a script, apart from the strategy's own numbers.
@@ -76,12 +76,12 @@ impl Arguments {
         self.text = Some(text);
     }
 
-    pub(crate) fn into_values(self) -> Vec<Value> {
-        let numbers = Value::Bytes(self.numbers.to_vec().into());
+    /// Appends them to what is sent.
+    pub(crate) fn append_to(&self, values: &mut Vec<Value>) {
+        values.push(Value::Bytes(Bytes::copy_from_slice(&self.numbers)));
         #[cfg(feature = "fair")]
-        if let Some(text) = self.text {
-            return vec![numbers, text.into()];
+        if let Some(text) = &self.text {
+            values.push(text.as_str().into());
         }
-        vec![numbers]
     }
 }

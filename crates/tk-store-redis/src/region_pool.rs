@@ -105,12 +105,7 @@ impl RedisRegionFairPool {
         Reply::parse(reply.await?)
     }
 
-    fn arguments(
-        &self,
-        now: Option<Timestamp>,
-        region: &RegionName,
-        numbers: &[u64],
-    ) -> Vec<Value> {
+    fn arguments(&self, now: Option<Timestamp>, region: &RegionName, numbers: &[u64]) -> Arguments {
         let slack = if now.is_some() { SLACK } else { 0 };
         let mut arguments = Arguments::new(now, slack, 0);
         let spans = [self.rule.window(), self.rule.idle_after()];
@@ -122,7 +117,7 @@ impl RedisRegionFairPool {
         for number in numbers {
             arguments.push(*number);
         }
-        arguments.into_values()
+        arguments
     }
 }
 

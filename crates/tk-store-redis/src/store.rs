@@ -118,7 +118,7 @@ impl<S: Scripted> RedisStore<S> {
         Some(Call::Script {
             script: S::scripts().of(operation),
             key,
-            arguments: arguments.into_values(),
+            arguments,
         })
     }
 

@@ -10,10 +10,13 @@ local window = arg4
 local raw = call('GET', key) or ''
 local start, used, old_window, incarnation = 0, 0, 0, 0
 if raw ~= '' then
-  if #raw ~= 32 then
+  if #raw == 32 then
+    start, used, old_window, incarnation = struct.unpack('<I8I8I8I8', raw)
+  end
+  local most = 9007199254740991
+  if #raw ~= 32 or start > most or used > most or old_window > most or incarnation > most then
     return redis.error_reply('TKSTATE no state of this kind')
   end
-  start, used, old_window, incarnation = struct.unpack('<I8I8I8I8', raw)
 end
 local old_end = start + old_window
 local converted = raw ~= '' and old_window ~= window and now < old_end
