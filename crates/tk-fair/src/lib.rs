@@ -78,7 +78,7 @@
 //! The weight function is asked on each check, from 0, which admits nothing, to [`MAX_WEIGHT`]. Another weight is in force at once. The promise made under the old one is void until the
 //! next window, since raising it could break somebody else's.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod builder;
 mod decision;
@@ -90,6 +90,7 @@ mod ideal;
 mod identity;
 mod leased;
 mod pool;
+mod prefetch;
 mod region;
 mod shares;
 mod stats;

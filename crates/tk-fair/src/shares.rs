@@ -223,15 +223,16 @@ impl Shares {
             let until = self.next_expiry(None);
             return (Verdict::Full { until }, 0);
         };
+        self.waiting.expect(place);
         let mut tenant = self.appear(place, ask, now);
         let verdict = match self.decide(place, &tenant) {
             Ok(claim) => {
                 self.leave_queue(place, &mut tenant);
-                self.charge(&mut tenant, claim);
+                self.charge(place, &mut tenant, claim);
                 Verdict::Admitted
             }
             Err(refused) => {
-                self.enter(&mut tenant);
+                self.enter(place, &mut tenant);
                 self.queue_up(place, &mut tenant);
                 refused
             }

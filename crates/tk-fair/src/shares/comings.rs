@@ -51,7 +51,7 @@ impl Shares {
         let mut tenant = self.tenants[place];
         let active = self.is_active(&tenant);
         if active && (tenant.weight != ask.weight || tenant.cost != ask.cost) {
-            self.exit(&mut tenant);
+            self.exit(place, &mut tenant);
         }
         if (active && tenant.weight != ask.weight) || self.was_left_behind(&tenant) {
             // The promise is void for this window, but the weight stays in its sum.
@@ -145,7 +145,7 @@ impl Shares {
             let mut tenant = self.tenants[place];
             tenant.life = self.life;
             tenant.entered = false;
-            self.enter(&mut tenant);
+            self.enter(place, &mut tenant);
             self.tenants[place] = tenant;
         }
         if self.active.first().is_none() {
@@ -175,7 +175,7 @@ impl Shares {
         self.tenants.leave(&mut self.active, place);
         self.tenants.join(&mut self.idle, place);
         let mut tenant = self.tenants[place];
-        self.exit(&mut tenant);
+        self.exit(place, &mut tenant);
         self.leave_queue(place, &mut tenant);
         self.count_early(&mut tenant);
         tenant.life = 0;

@@ -8,7 +8,7 @@
 //! entries in the call that happens to need one place more.
 
 /// Tables of the index.
-const TABLES: usize = 1_024;
+const TABLES: usize = 256;
 
 /// A slot that nobody is in. No record has the place in it.
 const EMPTY: u64 = u64::MAX;

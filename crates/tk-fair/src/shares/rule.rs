@@ -3,7 +3,7 @@
 //! The crate's documentation states the rule and argues why it is fair.
 
 use super::{
-    Claim, Shares, Verdict, saturated,
+    Claim, Level, Shares, Verdict, saturated,
     tenants::Tenant,
     tree::{Key, Side, Sums},
 };
@@ -108,21 +108,34 @@ impl Shares {
     }
 
     /// Charges the cost, and moves the tenant to where its next cost is due.
-    pub(super) fn charge(&mut self, tenant: &mut Tenant, claim: Claim) {
+    pub(super) fn charge(&mut self, place: u32, tenant: &mut Tenant, claim: Claim) {
         let first = self.used_by(tenant) == 0;
         let due = tenant.entered.then(|| self.due(tenant));
         let turns = claim != Claim::Promised && tenant.turned_in != self.epoch;
+        let next = Key {
+            level: Level::of(
+                self.used_by(tenant) + 2 * tenant.cost,
+                u64::from(tenant.weight),
+            ),
+            turn: if turns { self.turns + 1 } else { tenant.turn },
+        };
+        let mut way = self.served.seek(&next);
+        if tenant.entered {
+            let now_in = if first { &self.waiting } else { &self.served };
+            now_in.expect_above(place);
+        }
+        self.served.approach(&mut way, &next);
         if tenant.entered && !first {
-            self.exit_served(tenant);
+            self.exit_served(place, tenant);
         }
         if turns {
             // What it gets now was not promised, so it goes to the end among equals, once in a window.
-            self.exit_waiting(tenant);
+            self.exit_waiting(place, tenant);
             tenant.turn = self.next_turn();
             tenant.turned_in = self.epoch;
         } else if tenant.entered && first {
             let item = self.waiting_item(tenant);
-            self.waiting.hide(self.first_due(tenant), &item, self.epoch);
+            self.waiting.hide(place, &item, self.epoch);
         }
         if claim == Claim::Overdue {
             self.used_overdue += tenant.cost;
@@ -131,13 +144,18 @@ impl Shares {
         tenant.used = self.used_by(tenant) + tenant.cost;
         tenant.used_epoch = self.epoch;
         if let Some(due) = due {
-            let next = self.due(tenant);
             self.bars.moved(&due, &next, tenant.cost);
         }
         if tenant.entered {
-            self.enter_served(tenant);
+            let item = self.served_item(tenant);
+            let new = super::tree::New {
+                owner: place,
+                key: next,
+                item: &item,
+            };
+            self.served.insert_along(&way, &new, self.epoch);
         } else {
-            self.enter(tenant);
+            self.enter(place, tenant);
         }
     }
 }

@@ -1,19 +1,28 @@
-//! Numbered places that never move: growing never copies what is there.
+//! Numbered places that are found in one step and moved in few: growing never copies more than a chunk.
 //!
-//! A vector of a million nodes that grows copies all of them in one call, which somebody waits for.
-//! Here growth allocates one more chunk.
+//! A vector of a million nodes that grows copies all of them in one call, which somebody waits for. Here growth
+//! allocates one more chunk. Chunks are large, so that the list of them, which every access goes through, stays in the nearest cache: with
+//! small ones it would be one more wait for memory in each. Only the first grows like a vector, so that few values take little room.
 
 use std::ops::{Index, IndexMut};
 
-/// Places in a chunk. More would make the call longer that needs another one.
-const CHUNK: usize = 64;
+use crate::prefetch::prefetch;
+
+/// Bytes of a chunk, at most. More would make the call longer that needs another one.
+const CHUNK_BYTES: usize = 1 << 18;
 
 /// Values in numbered places; a place that was given up is used again.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
-    chunks: Vec<Box<[T]>>,
+    /// All but the last are full.
+    chunks: Vec<Vec<T>>,
     len: u32,
     free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    /// Places of a chunk: a power of two.
+    const CHUNK: usize = 1 << (CHUNK_BYTES / size_of::<T>()).ilog2();
 }
 
 impl<T: Clone + Default> Slab<T> {
@@ -27,22 +36,29 @@ impl<T: Clone + Default> Slab<T> {
 
     /// A place that holds `T::default()`.
     pub(crate) fn take(&mut self) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
-            if self.len as usize == self.chunks.len() * CHUNK {
-                self.chunks
-                    .push(vec![T::default(); CHUNK].into_boxed_slice());
-            }
-            self.len += 1;
-            self.len - 1
-        });
-        self[place] = T::default();
+        if let Some(place) = self.free.pop() {
+            self[place] = T::default();
+            return place;
+        }
+        let place = self.len;
+        let (chunk, at) = Self::split(place);
+        if chunk == self.chunks.len() {
+            let all = if chunk == 0 { 0 } else { Self::CHUNK };
+            self.chunks.push(Vec::with_capacity(all));
+        }
+        let chunk = &mut self.chunks[chunk];
+        if at == chunk.len() {
+            chunk.push(T::default());
+        } else {
+            chunk[at] = T::default();
+        }
+        self.len += 1;
         place
     }
 
     /// Two different places at once.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> (&mut T, &mut T) {
-        let (ca, cb) = (a as usize / CHUNK, b as usize / CHUNK);
-        let (ia, ib) = (a as usize % CHUNK, b as usize % CHUNK);
+        let ((ca, ia), (cb, ib)) = (Self::split(a), Self::split(b));
         if ca == cb {
             let chunk = &mut self.chunks[ca];
             let (low, high) = chunk.split_at_mut(ia.max(ib));
@@ -70,18 +86,36 @@ impl<T: Clone + Default> Slab<T> {
     }
 }
 
+impl<T> Slab<T> {
+    /// Asks for the first bytes of what is at `place`, if anything is.
+    #[inline]
+    pub(crate) fn expect(&self, place: u32, bytes: usize) {
+        let (chunk, at) = Self::split(place);
+        if let Some(value) = self.chunks.get(chunk).and_then(|chunk| chunk.get(at)) {
+            prefetch(value, bytes);
+        }
+    }
+
+    #[inline(always)]
+    const fn split(place: u32) -> (usize, usize) {
+        (place as usize / Self::CHUNK, place as usize % Self::CHUNK)
+    }
+}
+
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
 
     #[inline]
     fn index(&self, place: u32) -> &T {
-        &self.chunks[place as usize / CHUNK][place as usize % CHUNK]
+        let (chunk, at) = Self::split(place);
+        &self.chunks[chunk][at]
     }
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
     #[inline]
     fn index_mut(&mut self, place: u32) -> &mut T {
-        &mut self.chunks[place as usize / CHUNK][place as usize % CHUNK]
+        let (chunk, at) = Self::split(place);
+        &mut self.chunks[chunk][at]
     }
 }

@@ -7,21 +7,25 @@ use super::{
     Shares,
     level::Level,
     tenants::Tenant,
-    tree::{Item, Key, Standing},
+    tree::{Item, Key, New, Standing},
 };
 
 impl Shares {
     /// Puts an active tenant into the trees, if it is not there.
-    pub(super) fn enter(&mut self, tenant: &mut Tenant) {
+    pub(super) fn enter(&mut self, place: u32, tenant: &mut Tenant) {
         if tenant.entered {
             return;
         }
         tenant.entered = true;
         let item = self.waiting_item(tenant);
-        self.waiting
-            .insert(self.first_due(tenant), item, self.epoch);
+        let new = New {
+            owner: place,
+            key: self.first_due(tenant),
+            item: &item,
+        };
+        self.waiting.insert(&new, self.epoch);
         if item.standing == Standing::Hidden {
-            self.enter_served(tenant);
+            self.enter_served(place, tenant);
         }
     }
 
@@ -49,33 +53,37 @@ impl Shares {
         }
     }
 
-    pub(super) fn enter_served(&mut self, tenant: &Tenant) {
+    pub(super) fn enter_served(&mut self, place: u32, tenant: &Tenant) {
         let item = self.served_item(tenant);
-        self.served.insert(self.due(tenant), item, self.epoch);
+        let new = New {
+            owner: place,
+            key: self.due(tenant),
+            item: &item,
+        };
+        self.served.insert(&new, self.epoch);
     }
 
-    pub(super) fn exit_served(&mut self, tenant: &Tenant) {
+    pub(super) fn exit_served(&mut self, place: u32, tenant: &Tenant) {
         let item = self.served_item(tenant);
-        self.served.remove(self.due(tenant), &item, self.epoch);
+        self.served.remove(place, &item, self.epoch);
     }
 
     /// Takes a tenant out of the trees.
-    pub(super) fn exit(&mut self, tenant: &mut Tenant) {
+    pub(super) fn exit(&mut self, place: u32, tenant: &mut Tenant) {
         if tenant.entered {
             let due = self.due(tenant);
             self.bars.left(&due, tenant.weight);
         }
         if tenant.entered && self.used_by(tenant) > 0 {
-            self.exit_served(tenant);
+            self.exit_served(place, tenant);
         }
-        self.exit_waiting(tenant);
+        self.exit_waiting(place, tenant);
     }
 
-    pub(super) fn exit_waiting(&mut self, tenant: &mut Tenant) {
+    pub(super) fn exit_waiting(&mut self, place: u32, tenant: &mut Tenant) {
         if tenant.entered {
             let item = self.waiting_item(tenant);
-            self.waiting
-                .remove(self.first_due(tenant), &item, self.epoch);
+            self.waiting.remove(place, &item, self.epoch);
             tenant.entered = false;
         }
     }

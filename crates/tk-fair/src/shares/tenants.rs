@@ -101,6 +101,8 @@ impl Links {
 
     fn leave(&mut self, line: &mut Line, place: u32) {
         let Neighbours { before, behind } = self.0[place];
+        self.0.expect(before, 1);
+        self.0.expect(behind, 1);
         if before == NOBODY {
             line.first = behind;
         } else {

@@ -2,7 +2,7 @@
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-use super::*;
+use super::{sums::Total, *};
 use crate::shares::level::Level;
 
 #[derive(Clone, Debug)]
@@ -12,6 +12,7 @@ enum Step {
         weight: u32,
         cost: u64,
         late: bool,
+        along: bool,
     },
     Remove(usize),
     Hide(usize),
@@ -38,6 +39,7 @@ impl Arbitrary for Step {
                 weight: small(g, 6) as u32 + 1,
                 cost: small(g, 40) + 1,
                 late: bool::arbitrary(g),
+                along: bool::arbitrary(g),
             },
         }
     }
@@ -45,14 +47,14 @@ impl Arbitrary for Step {
 
 #[derive(Default)]
 struct Twin {
-    items: Vec<(Key, Item)>,
+    items: Vec<(u32, Key, Item)>,
     next: u64,
 }
 
 impl Twin {
     fn ahead(&self, bound: &Key, fits: u64) -> Sums {
         let mut total = Total::default();
-        for (key, item) in &self.items {
+        for (_, key, item) in &self.items {
             if key < bound && item.cost <= fits {
                 total.count(item);
             }
@@ -72,6 +74,7 @@ fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool
             weight,
             cost,
             late,
+            along,
         } => {
             twin.next += 1;
             let turn = twin.next * 7_919 % 1_000_003;
@@ -87,24 +90,37 @@ fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool
                 used: 0,
                 cost,
             };
-            tree.insert(Key { level, turn }, item, *epoch);
-            twin.items.push((Key { level, turn }, item));
+            let owner = twin.next as u32;
+            let key = Key { level, turn };
+            let new = New {
+                owner,
+                key,
+                item: &item,
+            };
+            if along {
+                let mut way = tree.seek(&key);
+                tree.approach(&mut way, &key);
+                tree.insert_along(&way, &new, *epoch);
+            } else {
+                tree.insert(&new, *epoch);
+            }
+            twin.items.push((owner, Key { level, turn }, item));
             true
         }
         Step::Remove(at) => twin.pick(at).is_none_or(|at| {
-            let (key, item) = twin.items.swap_remove(at);
-            tree.remove(key, &item, *epoch);
+            let (owner, _, item) = twin.items.swap_remove(at);
+            tree.remove(owner, &item, *epoch);
             true
         }),
         Step::Hide(at) => twin.pick(at).is_none_or(|at| {
-            let (key, item) = twin.items[at];
-            tree.hide(key, &item, *epoch);
-            twin.items[at].1.standing = Standing::Hidden;
+            let (owner, _, item) = twin.items[at];
+            tree.hide(owner, &item, *epoch);
+            twin.items[at].2.standing = Standing::Hidden;
             true
         }),
         Step::NextWindow => {
             *epoch += 1;
-            for (_, item) in &mut twin.items {
+            for (_, _, item) in &mut twin.items {
                 item.standing = Standing::Early;
             }
             true
@@ -114,7 +130,7 @@ fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool
                 level: Level::of(units, 2),
                 turn: 500_000,
             };
-            let weights = twin.items.iter().map(|(_, item)| u64::from(item.weight));
+            let weights = twin.items.iter().map(|(_, _, item)| u64::from(item.weight));
             tree.ahead(&bound, fits, *epoch) == twin.ahead(&bound, fits)
                 && tree.weight() == weights.sum::<u64>()
         }
@@ -150,11 +166,16 @@ fn growing_and_shrinking_leaves_nothing_behind() {
     };
     for round in 1..=3 {
         for turn in 0..5_000 {
-            tree.insert(key(turn), item, round);
+            let new = New {
+                owner: turn as u32,
+                key: key(turn),
+                item: &item,
+            };
+            tree.insert(&new, round);
         }
         assert_eq!(tree.weight(), 5_000);
         for turn in 0..5_000 {
-            tree.remove(key(turn), &item, round);
+            tree.remove(turn as u32, &item, round);
         }
         assert_eq!(tree.weight(), 0);
         assert_eq!(tree.root.height, 0);
