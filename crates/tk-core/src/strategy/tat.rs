@@ -150,7 +150,7 @@ impl TatRule {
     }
 
     /// How far the TAT lies ahead of `now`: whole microseconds, and the rest over the denominator.
-    #[inline]
+    #[inline(always)]
     fn lead(&self, state: &TatState, now: Timestamp) -> (u64, u64) {
         let now = now.as_micros();
         if state.micros < now {
@@ -219,14 +219,14 @@ impl TatRule {
         (state.micros, state.fraction) <= (now.as_micros(), 0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pack(&self, state: &TatState) -> Option<u128> {
         let fits =
             state.emission == self.emission && state.micros < 1 << 54 && state.fraction < 1 << 50;
         fits.then(|| u128::from(state.micros) << 50 | u128::from(state.fraction))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn unpack(&self, packed: u128) -> TatState {
         let fraction = (packed & ((1 << 50) - 1)) as u64;
         TatState {
