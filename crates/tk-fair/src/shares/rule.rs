@@ -5,7 +5,7 @@
 use super::{
     Claim, Level, Shares, Verdict, saturated,
     tenants::Tenant,
-    tree::{Key, Side, Sums},
+    tree::{Key, New, Side, Sums, Way},
 };
 
 impl Shares {
@@ -112,19 +112,8 @@ impl Shares {
         let first = self.used_by(tenant) == 0;
         let due = tenant.entered.then(|| self.due(tenant));
         let turns = claim != Claim::Promised && tenant.turned_in != self.epoch;
-        let next = Key {
-            level: Level::of(
-                self.used_by(tenant) + 2 * tenant.cost,
-                u64::from(tenant.weight),
-            ),
-            turn: if turns { self.turns + 1 } else { tenant.turn },
-        };
-        let mut way = self.served.seek(&next);
-        if tenant.entered {
-            let now_in = if first { &self.waiting } else { &self.served };
-            now_in.expect_above(place);
-        }
-        self.served.approach(&mut way, &next);
+        let next = self.due_after(tenant, turns);
+        let way = self.way_to(&next, place, tenant);
         if tenant.entered && !first {
             self.exit_served(place, tenant);
         }
@@ -148,7 +137,7 @@ impl Shares {
         }
         if tenant.entered {
             let item = self.served_item(tenant);
-            let new = super::tree::New {
+            let new = New {
                 owner: place,
                 key: next,
                 item: &item,
@@ -157,5 +146,26 @@ impl Shares {
         } else {
             self.enter(place, tenant);
         }
+    }
+
+    /// Where a tenant will be due once it is charged.
+    fn due_after(&self, tenant: &Tenant, turns: bool) -> Key {
+        let units = self.used_by(tenant) + 2 * tenant.cost;
+        Key {
+            level: Level::of(units, u64::from(tenant.weight)),
+            turn: if turns { self.turns + 1 } else { tenant.turn },
+        }
+    }
+
+    /// The way to where a tenant is going among those who were served. What is changed where it comes from is asked for on the way.
+    fn way_to(&self, next: &Key, place: u32, tenant: &Tenant) -> Way {
+        let mut way = self.served.seek(next);
+        if tenant.entered && self.used_by(tenant) == 0 {
+            self.waiting.expect_above(place);
+        } else if tenant.entered {
+            self.served.expect_above(place);
+        }
+        self.served.approach(&mut way, next);
+        way
     }
 }

@@ -119,3 +119,45 @@ impl<T> IndexMut<u32> for Slab<T> {
         &mut self.chunks[chunk][at]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So large that a chunk has room for few.
+    #[derive(Clone, Debug)]
+    struct Large([u64; 4_096]);
+
+    impl Default for Large {
+        fn default() -> Self {
+            Self([0; 4_096])
+        }
+    }
+
+    #[test]
+    fn values_stay_in_their_places_over_many_chunks() {
+        let mut slab = Slab::<Large>::new();
+        let all = 3 * Slab::<Large>::CHUNK as u32 + 1;
+        for place in 0..all {
+            assert_eq!(slab.take(), place);
+            slab[place].0[9] = u64::from(place);
+        }
+        assert!((0..all).all(|place| slab[place].0[9] == u64::from(place)));
+        for (a, b) in [(0, 1), (1, 0), (2, all - 1), (all - 1, 2)] {
+            let (one, other) = slab.pair(a, b);
+            assert_eq!((one.0[9], other.0[9]), (u64::from(a), u64::from(b)));
+        }
+    }
+
+    #[test]
+    fn a_place_that_was_given_up_is_used_again_and_holds_nothing() {
+        let mut slab = Slab::<u64>::new();
+        let (a, b) = (slab.take(), slab.take());
+        slab[a] = 7;
+        slab[b] = 8;
+        slab.give(a);
+        assert_eq!((slab.take(), slab[a], slab[b]), (a, 0, 8));
+        slab.clear();
+        assert_eq!((slab.take(), slab[0]), (0, 0));
+    }
+}

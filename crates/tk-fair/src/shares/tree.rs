@@ -4,7 +4,7 @@
 //! asks. This is a B-tree over [`Key`]s whose inner nodes hold those sums for each child, so that one walk
 //! from the root answers. Nodes are wide, since what a walk costs at a million tenants is its cache misses.
 //!
-//! Two things are unusual.
+//! Three things are unusual.
 //!
 //! **A window's marks vanish by themselves.** The tree of the tenants that wait outlives windows, but what it says of a
 //! tenant does not: who joined late and who was served already are facts about one window. Sweeping a million
@@ -15,6 +15,10 @@
 //! fit or none does are taken or skipped whole. Only where fits are mixed, which is when the budget is
 //! nearly used up, does a walk go into both; it visits at most [`VISITS`] nodes and counts what it
 //! has not seen as fitting, which can only refuse.
+//!
+//! **Most changes do not search.** A charge takes a tenant out of one place and puts it into another. The tree knows in which leaf an owner's item is, and
+//! nodes know their parents, so taking out and hiding climb from there, past a few lines of the cache in each node instead of all its keys. The way to
+//! where the item goes is walked first, and asks for the nodes at its end while the other place is changed.
 
 mod change;
 mod homes;
@@ -26,6 +30,7 @@ mod way;
 
 pub(crate) use change::New;
 pub(crate) use sums::{Item, Key, Side, Standing, Sums};
+pub(crate) use way::Way;
 
 use super::slab::Slab;
 use homes::Homes;
@@ -118,7 +123,7 @@ impl Tree {
             node = node.child(inner.children[path]);
         }
         let leaf = &self.leaves[node.place];
-        let (Ok(end) | Err(end)) = leaf.find(bound);
+        let end = leaf.find(bound);
         leaf.add_fitting(end, fits, epoch, &mut question.sums);
         question.sums
     }

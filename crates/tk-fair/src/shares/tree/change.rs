@@ -132,7 +132,7 @@ impl Tree {
     fn insert_in_leaf(&mut self, place: u32, new: &New<'_>, epoch: u64) -> Split {
         let leaf = &mut self.leaves[place];
         leaf.refresh(epoch);
-        let (Ok(at) | Err(at)) = leaf.find(&new.key);
+        let at = leaf.find(&new.key);
         if leaf.len < LEAF {
             leaf.insert(at, new.key, new.item, new.owner);
             self.homes.set(new.owner, place);

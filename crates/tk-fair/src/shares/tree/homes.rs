@@ -43,3 +43,24 @@ impl Homes {
         self.0[chunk] = vec![0; CHUNK].into_boxed_slice();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use quickcheck::quickcheck;
+
+    use super::*;
+
+    quickcheck! {
+        fn says_what_was_said_last(steps: Vec<(u16, u32)>) -> bool {
+            let (mut homes, mut twin) = (Homes::new(), BTreeMap::new());
+            for (owner, leaf) in steps {
+                homes.set(u32::from(owner), leaf);
+                twin.insert(u32::from(owner), leaf);
+            }
+            twin.iter().all(|(owner, leaf)| homes.of(*owner) == *leaf && homes.get(*owner) == Some(*leaf))
+                && homes.get(1 << 20).is_none()
+        }
+    }
+}

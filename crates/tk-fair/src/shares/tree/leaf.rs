@@ -45,12 +45,12 @@ impl Leaf {
         position(&self.owners, owner)
     }
 
-    /// Where `key` is, or else where it belongs.
+    /// Where `key` is or belongs: how many keys are before it.
     ///
     /// Halving would wait for one cache miss after another, and so would whoever moves the entries. So all that a leaf is made of is asked for
     /// at once, and then it is halved without a branch that a processor could only guess.
     #[inline]
-    pub(crate) fn find(&self, key: &Key) -> Result<usize, usize> {
+    pub(crate) fn find(&self, key: &Key) -> usize {
         self.touch();
         let before = |at: usize| (at < self.len) & self.entries[at & (LEAF - 1)].key.is_before(key);
         let mut at = 0;
@@ -59,11 +59,7 @@ impl Leaf {
             at += step * usize::from(before(at + step - 1));
             step /= 2;
         }
-        at += usize::from(before(at));
-        match self.entries[..self.len].get(at) {
-            Some(entry) if entry.key == *key => Ok(at),
-            _ => Err(at),
-        }
+        at + usize::from(before(at))
     }
 
     /// Has the processor fetch all that it is made of.

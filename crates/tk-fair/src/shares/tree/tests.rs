@@ -98,9 +98,7 @@ fn apply(step: &Step, tree: &mut Tree, twin: &mut Twin, epoch: &mut u64) -> bool
                 item: &item,
             };
             if along {
-                let mut way = tree.seek(&key);
-                tree.approach(&mut way, &key);
-                tree.insert_along(&way, &new, *epoch);
+                insert_after_a_removal(tree, twin, &new, *epoch);
             } else {
                 tree.insert(&new, *epoch);
             }
@@ -144,6 +142,17 @@ fn agrees(steps: Vec<Step>) -> bool {
         .all(|step| apply(step, &mut tree, &mut twin, &mut epoch))
 }
 
+/// As a charge does it: the way is sought before somebody else's item is taken out.
+fn insert_after_a_removal(tree: &mut Tree, twin: &mut Twin, new: &New<'_>, epoch: u64) {
+    let mut way = tree.seek(&new.key);
+    tree.approach(&mut way, &new.key);
+    if let Some((owner, _, item)) = twin.items.pop() {
+        tree.expect_above(owner);
+        tree.remove(owner, &item, epoch);
+    }
+    tree.insert_along(&way, new, epoch);
+}
+
 #[test]
 fn sums_equal_those_of_a_sorted_vector() {
     QuickCheck::new()
@@ -179,5 +188,54 @@ fn growing_and_shrinking_leaves_nothing_behind() {
         }
         assert_eq!(tree.weight(), 0);
         assert_eq!(tree.root.height, 0);
+    }
+}
+
+#[test]
+fn a_high_tree_sums_what_a_sorted_vector_does() {
+    const ITEMS: u64 = 20_000;
+    let (mut tree, mut twin) = (Tree::new(), Twin::default());
+    for i in 0..ITEMS {
+        let item = Item {
+            weight: 1 + (i % 7) as u32,
+            standing: [Standing::Early, Standing::Late][i as usize % 2],
+            used: i % 5,
+            cost: 1 + i % 3,
+        };
+        let key = Key {
+            level: Level::of(i * 7_919 % 1_009, 3),
+            turn: i,
+        };
+        let owner = i as u32;
+        let new = New {
+            owner,
+            key,
+            item: &item,
+        };
+        insert_after_a_removal_of_each_third(i, &mut tree, &mut twin, &new);
+        twin.items.push((owner, key, item));
+    }
+    for at in (0..twin.items.len()).step_by(5) {
+        let (owner, _, item) = &mut twin.items[at];
+        tree.hide(*owner, item, 1);
+        item.standing = Standing::Hidden;
+    }
+    assert!(tree.root.height >= 3, "{}", tree.root.height);
+    for units in (0..1_010).step_by(101) {
+        let bound = Key {
+            level: Level::of(units, 3),
+            turn: ITEMS / 2,
+        };
+        for fits in [0, 3] {
+            assert_eq!(tree.ahead(&bound, fits, 1), twin.ahead(&bound, fits));
+        }
+    }
+}
+
+fn insert_after_a_removal_of_each_third(i: u64, tree: &mut Tree, twin: &mut Twin, new: &New<'_>) {
+    if i.is_multiple_of(3) {
+        insert_after_a_removal(tree, twin, new, 1);
+    } else {
+        tree.insert(new, 1);
     }
 }
