@@ -115,6 +115,35 @@ fn the_table_shrinks_to_almost_nothing() {
     assert!(table.capacity() <= 8, "{}", table.capacity());
 }
 
+fn filled(keys: u64) -> FlatTable<Entry> {
+    let mut table = FlatTable::default();
+    for key in 1..=keys {
+        if let Err(at) = table.find(fingerprint(key << 57)) {
+            table.insert(at, entry(key << 57, key));
+        }
+    }
+    table
+}
+
+#[test]
+fn the_table_grows_beyond_three_quarters_and_shrinks_below_a_fifth() {
+    let capacities = [(3, 4), (4, 8), (6, 8), (7, 16), (12, 16), (13, 32)];
+    for (keys, capacity) in capacities {
+        assert_eq!(filled(keys).capacity(), capacity, "with {keys} keys");
+    }
+    // Keys, those that stay, and the capacity afterwards: twice what is in use. A table of eight or less is left alone.
+    for (keys, left, capacity) in [(13, 7, 32), (13, 6, 12), (12, 4, 16), (12, 3, 6), (4, 1, 8)] {
+        let mut table = filled(keys);
+        let before = table.capacity();
+        for key in left + 1..=keys {
+            let at = table.find(fingerprint(key << 57)).expect("it is there");
+            table.remove(at);
+        }
+        assert_eq!(table.shrink(), [before, capacity], "{left} of {keys}");
+        assert!((1..=left).all(|key| table.find(fingerprint(key << 57)).is_ok()));
+    }
+}
+
 #[test]
 fn an_empty_table_holds_nothing_and_ends_every_search() {
     let mut table = FlatTable::<Entry>::default();
@@ -139,13 +168,7 @@ fn a_vacant_place_and_one_beyond_the_end_hold_nothing() {
 
 #[test]
 fn the_addresses_are_where_the_search_begins() {
-    let mut table = FlatTable::default();
-    for i in 1..=100u64 {
-        let key = i << 57;
-        if let Err(at) = table.find(fingerprint(key)) {
-            table.insert(at, entry(key, i));
-        }
-    }
+    let table = filled(100);
     let key = fingerprint(77 << 57);
     let (base, capacity) = (table.base(), table.capacity());
     let [first, second] = FlatTable::<Entry>::addresses(base, capacity, key);
