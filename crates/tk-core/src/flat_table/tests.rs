@@ -129,7 +129,9 @@ fn filled(keys: u64) -> FlatTable<Entry> {
 fn the_table_grows_beyond_three_quarters_and_shrinks_below_a_fifth() {
     let capacities = [(3, 4), (4, 8), (6, 8), (7, 16), (12, 16), (13, 32)];
     for (keys, capacity) in capacities {
-        assert_eq!(filled(keys).capacity(), capacity, "with {keys} keys");
+        let table = filled(keys);
+        assert_eq!(table.capacity(), capacity, "with {keys} keys");
+        assert!(!table.is_empty());
     }
     // Keys, those that stay, and the capacity afterwards: twice what is in use. A table of eight or less is left alone.
     for (keys, left, capacity) in [(13, 7, 32), (13, 6, 12), (12, 4, 16), (12, 3, 6), (4, 1, 8)] {
