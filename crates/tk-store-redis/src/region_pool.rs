@@ -8,7 +8,7 @@ mod reply;
 
 use std::{fmt, sync::Arc};
 
-use fred::{bytes::Bytes, types::Value};
+use fred::bytes::Bytes;
 use tk_core::{Clock, ConfigError, Range, Timestamp};
 use tk_fair::{
     Draw, MAX_REGION_WEIGHT, PoolFull, PoolRule, PoolTag, RegionGrant, RegionName, RegionPool,
