@@ -127,14 +127,32 @@ fn filled(keys: u64) -> FlatTable<Entry> {
 
 #[test]
 fn the_table_grows_beyond_three_quarters_and_shrinks_below_a_fifth() {
-    let capacities = [(3, 4), (4, 8), (6, 8), (7, 16), (12, 16), (13, 32)];
+    let capacities = [
+        (3, 4),
+        (4, 8),
+        (6, 8),
+        (7, 16),
+        (12, 16),
+        (13, 32),
+        (49, 80),
+        (61, 100),
+    ];
     for (keys, capacity) in capacities {
         let table = filled(keys);
         assert_eq!(table.capacity(), capacity, "with {keys} keys");
         assert!(!table.is_empty());
     }
     // Keys, those that stay, and the capacity afterwards: twice what is in use. A table of eight or less is left alone.
-    for (keys, left, capacity) in [(13, 7, 32), (13, 6, 12), (12, 4, 16), (12, 3, 6), (4, 1, 8)] {
+    let sizes = [
+        (49, 16, 80),
+        (49, 15, 30),
+        (13, 7, 32),
+        (13, 6, 12),
+        (12, 4, 16),
+        (12, 3, 6),
+        (4, 1, 8),
+    ];
+    for (keys, left, capacity) in sizes {
         let mut table = filled(keys);
         let before = table.capacity();
         for key in left + 1..=keys {
