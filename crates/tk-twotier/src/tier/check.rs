@@ -58,14 +58,13 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let tier = self.tier;
         if let Progress::Begins = self.progress {
-            self.progress = match tier.hit(self.key, self.cost) {
-                Ok(Ok(decision)) => {
-                    self.progress = Progress::Done;
-                    return Poll::Ready(Ok(decision));
-                }
-                Ok(Err(missed)) => self.miss(missed),
-                Err(error) => Progress::Answered(Err(error)),
-            };
+            // Before anything is charged, so that one whose observer panicked does not charge again.
+            self.progress = Progress::Done;
+            match tier.hit(self.key, self.cost) {
+                Ok(Ok(decision)) => return Poll::Ready(Ok(decision)),
+                Ok(Err(missed)) => self.progress = self.miss(missed),
+                Err(error) => self.progress = Progress::Answered(Err(error)),
+            }
         }
         self.go_on(context);
         match mem::replace(&mut self.progress, Progress::Done) {

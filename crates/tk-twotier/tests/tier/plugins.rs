@@ -1,7 +1,8 @@
 //! Sizers and observers of a user's making that panic or reach back into the limiter: those who wait are not left waiting.
 
 use std::{
-    pin::Pin,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::SeqCst},
@@ -10,7 +11,9 @@ use std::{
 };
 
 use tk_core::{Error, ManualClock};
-use tk_twotier::{Lease, LeaseAnswer, Mode, Observer, Sizer, Sizing, TierError, TwoTier};
+use tk_twotier::{
+    Lease, LeaseAnswer, Mode, Observer, Outcome, Sizer, Sizing, Tier, TierError, TwoTier,
+};
 
 use super::{
     l2::{L2, START},
@@ -123,6 +126,33 @@ async fn an_observer_that_panics_strands_nobody_who_waits() {
     }
     assert_eq!(served, 2, "those whom the grant covered were told before");
     assert!(tier.check("key").await.expect("it answers").allowed);
+}
+
+/// Panics whenever it is told of a check that was decided here.
+struct PanicsOnHits;
+
+impl Observer for PanicsOnHits {
+    fn checked(&self, _: Outcome, tier: Tier, _: u64) {
+        assert_ne!(tier, Tier::L1, "an observer's bug");
+    }
+}
+
+#[tokio::test]
+async fn a_check_whose_observer_panicked_does_not_charge_again() {
+    let tier = TwoTier::builder(per_second(100), L2::new())
+        .mode(coupled(10))
+        .clock(Arc::new(ManualClock::at(START)))
+        .observer(PanicsOnHits)
+        .build()
+        .expect("settings within their ranges");
+    assert!(tier.check("key").await.expect("it answers").allowed);
+    let mut check = pin!(tier.check("key"));
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..3 {
+        let poll = AssertUnwindSafe(|| check.as_mut().poll(&mut context));
+        assert!(catch_unwind(poll).is_err());
+    }
+    assert_eq!(tier.stats().admitted_locally, 1);
 }
 
 /// Panics the first time it is told of a hand-back.
