@@ -152,10 +152,11 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     fn decide(
         &self,
         call: &Call<'_, S>,
+        shard: &Shard<S>,
         fingerprint: Fingerprint,
         cost: u64,
     ) -> Result<Decision, Error> {
-        match self.decide_on_known(call, fingerprint, cost) {
+        match self.decide_on_known(call, shard, fingerprint, cost) {
             Some(decision) => Ok(decision),
             None => self.decide_on_others(call, fingerprint, cost),
         }
@@ -166,10 +167,10 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
     fn decide_on_known(
         &self,
         call: &Call<'_, S>,
+        shard: &Shard<S>,
         fingerprint: Fingerprint,
         cost: u64,
     ) -> Option<Decision> {
-        let shard = self.shard(fingerprint);
         if let Some(denial) = shard.deny(call, fingerprint, cost) {
             if Turn::is_due() && self.tend(call, fingerprint) {
                 Turn::come_again();
@@ -285,9 +286,10 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     ) -> Result<Decision, Error> {
         strategy.fits(cost)?;
         let fingerprint = self.fingerprint(key)?;
+        let shard = self.shard(fingerprint);
         // They come while the clock is read.
-        self.shard(fingerprint).prefetch(fingerprint);
-        self.decide(&self.call(strategy), fingerprint, cost)
+        shard.prefetch(fingerprint);
+        self.decide(&self.call(strategy), shard, fingerprint, cost)
     }
 
     fn peek_sync<K: Key + ?Sized>(&self, strategy: &S, key: &K) -> Result<Decision, Error> {
@@ -367,7 +369,12 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
             for ((_, cost), place) in calls.iter().zip(fingerprints) {
                 // Pushed by parts: a decision that goes through memory on its way is waited for.
                 match place {
-                    Ok(fingerprint) => match self.decide_on_known(&call, fingerprint, *cost) {
+                    Ok(fingerprint) => match self.decide_on_known(
+                        &call,
+                        self.shard(fingerprint),
+                        fingerprint,
+                        *cost,
+                    ) {
                         Some(decision) => answers.push(Ok(decision)),
                         None => answers.push(self.decide_on_others(&call, fingerprint, *cost)),
                     },

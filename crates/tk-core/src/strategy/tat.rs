@@ -138,7 +138,7 @@ impl TatRule {
                     .saturating_add(verdict.lead)
                     .saturating_add(u64::from(verdict.fraction > 0)),
             ),
-            retry_after: Duration::from_micros(verdict.retry),
+            retry_after: verdict.retry,
         }
     }
 
@@ -254,7 +254,7 @@ struct Verdict {
     lead: u64,
     fraction: u64,
     remaining: u64,
-    retry: u64,
+    retry: Duration,
 }
 
 /// The rule itself, in units of 1/q microsecond.
@@ -276,9 +276,9 @@ fn weigh<N: Width>(debt: N, cost: N, capacity: N, p: N, q: N) -> Verdict {
         fraction: fraction.narrow(),
         remaining: if room < p { 0 } else { (room / p).narrow() },
         retry: if allowed {
-            0
+            Duration::ZERO
         } else {
-            (charged - tolerance).divide_up(q).narrow()
+            Duration::from_micros((charged - tolerance).divide_up(q).narrow())
         },
     }
 }

@@ -106,7 +106,8 @@ impl Sweep {
     /// Follows the keys into a smaller table, where they lie in the same order.
     pub(super) const fn rescale(&mut self, [before, after]: [usize; 2]) {
         if after < before {
-            self.cursor = (self.cursor as usize * after / before) as u32;
+            // In 64 bits, also where a `usize` has fewer.
+            self.cursor = (self.cursor as u64 * after as u64 / before as u64) as u32;
         }
     }
 }
