@@ -174,3 +174,20 @@ impl<S: Strategy> Locked<S> {
         packer.is_some_and(|packer| packer.is_fresh(&packer.unpack(word.state()), as_of))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cursor_follows_a_table_whose_slots_times_slots_take_more_than_32_bits() {
+        let mut sweep = Sweep {
+            cursor: 199_999,
+            rest: 0,
+        };
+        sweep.rescale([200_000, 80_000]);
+        assert_eq!(sweep.cursor, 79_999);
+        sweep.rescale([80_000, 80_000]);
+        assert_eq!(sweep.cursor, 79_999);
+    }
+}
