@@ -17,7 +17,7 @@ const RULES: [(u64, u64, u64); 9] = [
     (86_400_000_000, 281_474_976_710_597, 281_474_976_710_656),
 ];
 
-fn fields(verdict: &Verdict) -> (bool, u64, u64, u64, u64) {
+fn fields(verdict: &Verdict) -> (bool, u64, u64, u64, Duration) {
     (
         verdict.allowed,
         verdict.lead,
