@@ -2,6 +2,8 @@
 
 use std::vec::Vec;
 
+use core::time::Duration;
+
 use super::{Emission, TatRule, Verdict, narrow, weigh};
 
 /// Rules from everyday ones to the ends of the range: period, limit, capacity.
