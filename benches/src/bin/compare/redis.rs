@@ -4,7 +4,7 @@
 //! what is compared is a script, not a library. What the server can do is what its own benchmark tool makes of the same script, learnt from the server's log
 //! of slow commands.
 
-#[cfg(feature = "limitador")]
+#[cfg(limitador)]
 mod limitador;
 mod steps;
 
@@ -49,7 +49,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
         ("round trips", &|| round_trips(settings, &server, &runtime)),
         ("in flight", &|| ceiling(settings, &server, &runtime)),
         ("leased", &|| leased(settings, &server, &runtime)),
-        #[cfg(feature = "limitador")]
+        #[cfg(limitador)]
         ("limitador", &|| limitador::run(settings, &server, &runtime)),
     ];
     let wanted = parts.iter().filter(|(name, _)| settings.wants(name));

@@ -1,4 +1,4 @@
-//! limitador's Redis storage, beside ours. Built on request: `--features limitador`.
+//! limitador's Redis storage, beside ours. Built on request: `RUSTFLAGS="--cfg limitador"`.
 //!
 //! Release 0.6 is the newest whose `redis_storage` builds without its `disk_storage`, which is RocksDB. Its check is two round trips:
 //! the counter is read, and raised if it allows. Two callers may read the same, so a limit may be passed; ours is one script. Its cached storage
