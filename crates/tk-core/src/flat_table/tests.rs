@@ -115,6 +115,25 @@ fn the_table_shrinks_to_almost_nothing() {
     assert!(table.capacity() <= 8, "{}", table.capacity());
 }
 
+/// Of eight lines the last but one is full, the last is, and what belongs there lies in the first too.
+#[test]
+fn a_removal_moves_nothing_in_front_of_where_its_search_begins() {
+    let homes = [3, 6, 6, 7, 7, 7, 7].into_iter().zip(1..);
+    let keys: Vec<u64> = homes.map(|(line, key)| (line << 61) + key * 2).collect();
+    let mut table = FlatTable::default();
+    for key in &keys {
+        let at = table.find(fingerprint(*key)).expect_err("it is new");
+        table.insert(at, entry(*key, 0));
+    }
+    assert_eq!(table.capacity(), 16);
+    for (index, gone) in keys.iter().enumerate() {
+        let at = table.find(fingerprint(*gone)).expect("it is still there");
+        table.remove(at);
+        let left = &keys[index + 1..];
+        assert!(left.iter().all(|key| table.find(fingerprint(*key)).is_ok()));
+    }
+}
+
 fn filled(keys: u64) -> FlatTable<Entry> {
     let mut table = FlatTable::default();
     for key in 1..=keys {
