@@ -32,8 +32,8 @@ impl Timer for SystemClock {
     }
 }
 
-#[cfg(feature = "memory")]
-impl Timer for tk_store_memory::QuantaClock {
+#[cfg(any(feature = "memory", feature = "twotier"))]
+impl Timer for tk_core::QuantaClock {
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
         sleep_on(*self, duration)
     }

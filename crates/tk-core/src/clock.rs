@@ -4,6 +4,8 @@
 mod cached;
 #[cfg(target_has_atomic = "64")]
 mod manual;
+#[cfg(feature = "quanta")]
+mod quanta;
 #[cfg(feature = "std")]
 mod system;
 
@@ -11,8 +13,12 @@ mod system;
 pub use cached::CachedClock;
 #[cfg(target_has_atomic = "64")]
 pub use manual::ManualClock;
+#[cfg(feature = "quanta")]
+pub use quanta::QuantaClock;
 #[cfg(feature = "std")]
 pub use system::SystemClock;
+
+use core::time::Duration;
 
 use crate::{Monotonic, Timestamp};
 
@@ -28,6 +34,16 @@ pub trait Clock: Send + Sync {
 
     /// The instant on the clock that never steps.
     fn monotonic(&self) -> Monotonic;
+
+    /// By how much, at most, the time between two readings of [`monotonic`](Clock::monotonic) may be short of the time that has
+    /// passed between them; [`Duration::MAX`] if there is no such bound.
+    ///
+    /// A lease must not outlast its window, so whoever counts leases ends them so much earlier, and counts none by a clock
+    /// without a bound. It does not change over a clock's life. Rounding a reading down to whole microseconds does not count, and zero is the default: a
+    /// clock that remembers or interpolates has to say more.
+    fn lag(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for &C {
@@ -37,6 +53,10 @@ impl<C: Clock + ?Sized> Clock for &C {
 
     fn monotonic(&self) -> Monotonic {
         (**self).monotonic()
+    }
+
+    fn lag(&self) -> Duration {
+        (**self).lag()
     }
 }
 
@@ -48,5 +68,9 @@ impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
 
     fn monotonic(&self) -> Monotonic {
         (**self).monotonic()
+    }
+
+    fn lag(&self) -> Duration {
+        (**self).lag()
     }
 }

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `std` (default) | the system and cached clocks, `set_strategy` through a shared reference; implies `alloc` |
 //! | `alloc` | the sliding window and the sliding window log, [`OwnedKey`], [`FlatTable`], `check_many` |
+//! | `quanta` | [`QuantaClock`], by way of the crate of that name; implies `std` |
 //! | `serde` | `Serialize` and `Deserialize` for decisions, states and tags |
 //!
 //! Without features the crate needs neither an allocator nor an operating system.
@@ -53,6 +54,8 @@ pub use async_rate_limiter::AsyncRateLimiter;
 pub use clock::Clock;
 #[cfg(target_has_atomic = "64")]
 pub use clock::ManualClock;
+#[cfg(feature = "quanta")]
+pub use clock::QuantaClock;
 #[cfg(feature = "std")]
 pub use clock::{CachedClock, SystemClock};
 pub use decision::Decision;

@@ -176,3 +176,15 @@ fn reference_and_arc_of_a_clock_are_that_clock() {
     drop(clock);
     assert!(weak.upgrade().is_none());
 }
+
+#[test]
+fn a_clock_says_by_how_much_it_may_be_behind_and_so_do_those_who_share_it() {
+    fn lag(clock: impl Clock) -> Duration {
+        clock.lag()
+    }
+    assert_eq!(lag(SystemClock), Duration::ZERO);
+    let cached = CachedClock::of(ManualClock::default());
+    // Whoever refreshes it may be held up for any time.
+    assert_eq!(lag(&cached), Duration::MAX);
+    assert_eq!(lag(Arc::new(cached)), Duration::MAX);
+}

@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use tk_core::{Clock, ConfigError, Range, Strategy};
+use tk_core::{Clock, ConfigError, QuantaClock, Range, Strategy};
 
-use crate::{MemoryStore, QuantaClock, WhenFull};
+use crate::{MemoryStore, WhenFull};
 
 /// Sets up a [`MemoryStore`].
 ///
@@ -106,6 +106,8 @@ impl<S, C> Builder<S, C> {
         S: Strategy,
         C: Clock,
     {
+        // A clock's first reading may take long, and is not left to a request.
+        let _ = self.clock.now();
         let max_keys = self.max_keys.unwrap_or(usize::MAX);
         let shards = self
             .shards

@@ -20,7 +20,6 @@ mod full;
 mod generations;
 mod population;
 mod prefetch;
-mod quanta_clock;
 mod shard;
 mod slab;
 mod store;
@@ -30,5 +29,4 @@ mod word;
 
 pub use builder::Builder;
 pub use full::WhenFull;
-pub use quanta_clock::QuantaClock;
 pub use store::MemoryStore;

@@ -3,10 +3,12 @@
 use core::convert::Infallible;
 
 use ahash::RandomState;
-use tk_core::{Clock, Decision, Error, Fingerprint, Grant, Key, Strategy, SyncStore, Tag};
+use tk_core::{
+    Clock, Decision, Error, Fingerprint, Grant, Key, QuantaClock, Strategy, SyncStore, Tag,
+};
 
 use crate::{
-    Builder, QuantaClock, WhenFull,
+    Builder, WhenFull,
     action::{Action, Charge, GiveBack, Lease},
     full::denial,
     generations::Generations,

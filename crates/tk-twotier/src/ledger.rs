@@ -5,7 +5,7 @@
 //! store answered, and that this was after the request was sent. All rules here follow from making the
 //! pessimistic choice at each step:
 //!
-//! - a grant ends its span after its request was *sent*, less a margin for drift: never after the window itself;
+//! - a grant ends its span after its request was *sent*, less a margin for drift and for a clock that lags: never after the window itself;
 //! - a grant that is over when it arrives is dropped, for the window that it was charged to is gone;
 //! - waiters are charged in the very step that applies the grant, so that no node enters a window with a whole batch;
 //! - a carried-over grant that nobody waits for is trimmed to one unit less than a batch, for the same reason;

@@ -22,7 +22,8 @@
 //!
 //! 1. **One lease in flight** per key and node. Else a stampede would hold a batch per request.
 //! 2. **The store says how long a grant lasts**, by its own clock, as a length of time. An instant would have to be read on another clock.
-//! 3. **The node counts that time from the instant it sent the request**, on its monotonic clock, less a margin for drift. The store measured it
+//! 3. **The node counts that time from the instant it sent the request**, on its monotonic clock, less a margin for drift, and less
+//!    what the clock says its readings may be [behind](tk_core::Clock::lag). The store measured it
 //!    later, so the node's end is never later than the store's, however slow request and reply are. Counting from
 //!    the reply's arrival, or comparing the store's reset time with the node's wall clock, breaks the bound.
 //! 4. **A grant that is over when it arrives is dropped**; **waiters are charged in the step that applies their grant**; and **a carried-over grant
@@ -38,7 +39,7 @@
 //! span of time a fleet admits at most what the strategy allows there and nodes × batch.
 //!
 //! What is assumed: the clocks' rates differ by less than the margin; the monotonic clock counts the time a machine sleeps (Linux's does
-//! not: the feature `boot-clock` has one that does); the store's clock does not step forward within a window, and it forgets nothing. A breach admits at most
+//! not: the feature `boot-clock` has one that does) and lags by no more than it says; the store's clock does not step forward within a window, and it forgets nothing. A breach admits at most
 //! the credits outstanding.
 
 #![forbid(unsafe_code)]

@@ -119,7 +119,7 @@ impl LeaseSpender {
 }
 
 impl<C: Clock> LeaseSpender<C> {
-    /// Charges `cost` to the credits at hand, if they cover it. `now` is a reading of the monotonic clock.
+    /// Charges `cost` to the credits at hand, if they cover it. `now` is a reading of the monotonic side of the spender's clock.
     ///
     /// # Errors
     ///

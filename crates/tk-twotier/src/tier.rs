@@ -34,7 +34,7 @@ pub use stats::Stats;
 
 use std::{fmt, future::Future, sync::Arc};
 
-use tk_core::{Clock, Decision, Error, Key, Limiter, Store, Strategy, SystemClock};
+use tk_core::{Clock, Decision, Error, Key, Limiter, QuantaClock, Store, Strategy};
 
 use self::{
     check::{Check, Progress},
@@ -51,7 +51,7 @@ pub(crate) type Answer<T, L2> = Result<T, Error<TierError<<L2 as Store>::Error>>
 /// tasks and leaves its credits unused until their window ends; [`close`](TwoTier::close) hands them back.
 ///
 /// The `throttlekit` crate shows it over its stores; `docs/TWO-TIER.md` compares modes and bounds.
-pub struct TwoTier<L2: Store, C: Clock + 'static = SystemClock, O: Observer = ()> {
+pub struct TwoTier<L2: Store, C: Clock + 'static = QuantaClock, O: Observer = ()> {
     inner: Arc<Inner<L2, C, O>>,
 }
 

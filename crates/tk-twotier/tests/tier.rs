@@ -9,6 +9,7 @@ mod tier {
     mod denials;
     mod flight;
     mod home;
+    mod lag;
     mod leased;
     mod outage;
     mod plugins;

@@ -17,6 +17,8 @@ struct Layer {
     in_tests: &'static [&'static str],
     /// All crates of others that it may use, or `None` where that is not a matter of layers.
     of_others: Option<&'static [&'static str]>,
+    /// Those of others that it may use besides, where a user asks for them by a feature.
+    of_others_if_asked: &'static [&'static str],
 }
 
 const NOTHING_ELSE: Layer = Layer {
@@ -25,6 +27,7 @@ const NOTHING_ELSE: Layer = Layer {
     if_asked: &[],
     in_tests: &[],
     of_others: None,
+    of_others_if_asked: &[],
 };
 
 const LAYERS: &[Layer] = &[
@@ -33,6 +36,9 @@ const LAYERS: &[Layer] = &[
         in_tests: &["tk-testkit"],
         // A bare target must be able to have every dependency of the core.
         of_others: Some(&["thiserror", "serde"]),
+        // The clock that two siblings read by default needs it. A sibling cannot lend it to the other, so it lives in the core, behind a
+        // feature that brings std along and that no bare target turns on.
+        of_others_if_asked: &["quanta"],
         ..NOTHING_ELSE
     },
     Layer {
@@ -159,7 +165,9 @@ impl Layer {
     fn allows_of_others(&self, dependency: &Dependency) -> bool {
         let is_for_tests = dependency.kind.as_deref() == Some("dev");
         let name = dependency.name.as_str();
-        is_for_tests || self.of_others.is_none_or(|allowed| allowed.contains(&name))
+        is_for_tests
+            || self.of_others.is_none_or(|allowed| allowed.contains(&name))
+            || (self.of_others_if_asked.contains(&name) && dependency.optional)
     }
 }
 
@@ -230,6 +238,11 @@ mod tests {
     #[test]
     fn the_core_takes_nothing_that_a_bare_target_cannot_have() {
         assert_eq!(check("tk-core", &[("tokio", None, true)]).len(), 1);
+        assert_eq!(check("tk-core", &[("quanta", None, false)]).len(), 1);
+        assert_eq!(
+            check("tk-core", &[("quanta", None, true)]),
+            Vec::<String>::new()
+        );
         assert_eq!(
             check("tk-core", &[("quickcheck", Some("dev"), false)]),
             Vec::<String>::new()

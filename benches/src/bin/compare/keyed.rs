@@ -15,8 +15,8 @@ use governor::{
     state::keyed::DefaultKeyedStateStore,
 };
 use tk_benches::{Contender, FlatTable, Harness, Spread, Table, Traffic, name_of};
-use tk_core::{CachedClock, Clock, Gcra, RateLimiter, SystemClock};
-use tk_store_memory::{MemoryStore, QuantaClock};
+use tk_core::{CachedClock, Clock, Gcra, QuantaClock, RateLimiter, SystemClock};
+use tk_store_memory::MemoryStore;
 
 use crate::section::Settings;
 

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use tk_benches::{Stopwatch, Table};
-use tk_core::{FixedWindow, SystemClock};
+use tk_core::FixedWindow;
 use tk_store_redis::RedisStore;
 use tk_testkit::servers::RedisServer;
 use tk_twotier::{FailurePolicy, Mode, TwoTier};
@@ -28,7 +28,7 @@ const TASKS: usize = 64;
 /// One of so many checks is timed.
 const TIMED: u64 = 64;
 
-type Limiter = Arc<TwoTier<RedisStore<FixedWindow>, SystemClock>>;
+type Limiter = Arc<TwoTier<RedisStore<FixedWindow>>>;
 
 #[derive(Clone, Copy, Debug)]
 enum Outage {

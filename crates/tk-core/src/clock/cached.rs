@@ -14,6 +14,10 @@ use crate::{Clock, Monotonic, SystemClock, Timestamp};
 /// Decisions lag behind by at most the time between refreshes: a limit opens that much later, never
 /// earlier. Clones share the reading.
 ///
+/// That time has no bound: the thread that refreshes may be held up for as long as the system likes, and an owner may
+/// forget. A decision that comes late is a denial too many; a lease that ends late is a limit exceeded. So the [lag](Clock::lag) is
+/// [`Duration::MAX`], and leases are not counted by this clock: a limiter that leases refuses it.
+///
 /// ```
 /// use tk_core::{CachedClock, Clock, ManualClock, Timestamp};
 ///
@@ -111,5 +115,9 @@ impl<C: Clock> Clock for CachedClock<C> {
 
     fn monotonic(&self) -> Monotonic {
         Monotonic::from_micros(self.shared.monotonic.load(Ordering::Acquire))
+    }
+
+    fn lag(&self) -> Duration {
+        Duration::MAX
     }
 }

@@ -43,6 +43,12 @@ impl SystemClock {
         let before = anchor.wall.fetch_max(anchored, Ordering::AcqRel);
         anchored.saturating_sub(before)
     }
+
+    /// The wall at the origin of the monotonic side: [`now`](Clock::now) is as far after it as that side has counted.
+    #[cfg(feature = "quanta")]
+    pub(super) fn wall_at_origin() -> &'static AtomicU64 {
+        &anchor().wall
+    }
 }
 
 impl Clock for SystemClock {

@@ -17,6 +17,7 @@ pub struct LeaseRules {
     is_coupled: bool,
     drops_late: bool,
     drift_ppm: u32,
+    lag: Duration,
     asks_again: u8,
     #[cfg(feature = "faults")]
     pub(super) fault: Option<Fault>,
@@ -45,6 +46,7 @@ impl LeaseRules {
                 is_coupled: false,
                 drops_late: true,
                 drift_ppm: Self::DRIFT_PPM,
+                lag: Duration::ZERO,
                 asks_again: Self::ASKS_AGAIN,
                 #[cfg(feature = "faults")]
                 fault: None,
@@ -79,6 +81,18 @@ impl LeaseRules {
     pub const fn drift_ppm(self, drift_ppm: u32) -> Result<Self, ConfigError> {
         match Range::between("drift_ppm", drift_ppm as u128, 0, 500_000) {
             Ok(_) => Ok(Self { drift_ppm, ..self }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// By how much the readings of this node's monotonic clock may be behind; its [`Clock::lag`](tk_core::Clock::lag). Zero by default.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if it is above [`Range::MAX_PERIOD_MICROS`], or has no bound: such a clock cannot tell when a lease ends.
+    pub const fn lag(self, lag: Duration) -> Result<Self, ConfigError> {
+        match Range::between("clock.lag", lag.as_micros(), 0, Range::MAX_PERIOD_MICROS) {
+            Ok(_) => Ok(Self { lag, ..self }),
             Err(error) => Err(error),
         }
     }
@@ -180,12 +194,13 @@ impl LeaseRules {
 
     /// The end of a grant that lasts `span` from some instant after `sent`, on the clock that read `sent`.
     pub(super) fn end(&self, sent: Monotonic, span: Duration) -> Monotonic {
-        // Rule 3: from the send instant, less the drift over the span, rounded up.
+        // Rule 3: from the send instant, less the drift over the span, rounded up, and less what a later reading may be behind.
         // SPEC: SkewedLeasing!GrantsEndInTime
         // SPEC: SkewedLeasing!NeverOverAdmits
         let micros = span.as_micros();
-        let margin = micros * u128::from(self.drift_ppm) / 1_000_000 + 1;
-        let trusted = micros.saturating_sub(margin);
+        let drift = micros * u128::from(self.drift_ppm) / 1_000_000 + 1;
+        let lag = self.lag.as_nanos().div_ceil(1_000);
+        let trusted = micros.saturating_sub(drift + lag);
         sent + Duration::from_micros(u64::try_from(trusted).unwrap_or(u64::MAX))
     }
 }

@@ -61,7 +61,10 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
         self
     }
 
-    /// The clock that [`spend`](LeaseSpender::spend) is given readings of.
+    /// The clock that [`spend`](LeaseSpender::spend) is given readings of, and of no other: each counts from an instant of its own. The default is
+    /// [`SystemClock`], which a caller has at hand without asking the spender for it.
+    ///
+    /// Credits end by its [lag](Clock::lag) earlier than they otherwise would.
     pub fn clock<C2: Clock>(self, clock: C2) -> LeaseSpenderBuilder<C2> {
         LeaseSpenderBuilder {
             limit: self.limit,
@@ -95,7 +98,8 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
             ttl: self.ttl,
             rules: LeaseRules::new(batch)?
                 .coupled(self.is_coupled)
-                .drift_ppm(self.drift_ppm)?,
+                .drift_ppm(self.drift_ppm)?
+                .lag(self.clock.lag())?,
             clock: self.clock,
         })
     }

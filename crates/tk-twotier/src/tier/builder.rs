@@ -1,6 +1,6 @@
 //! How a limiter is set up.
 
-use tk_core::{Clock, ConfigError, Range, Store, Strategy, SystemClock};
+use tk_core::{Clock, ConfigError, QuantaClock, Range, Store, Strategy};
 
 use super::{FailurePolicy, Mode, Observer, TwoTier, inner::Inner};
 
@@ -20,7 +20,7 @@ use super::{FailurePolicy, Mode, Observer, TwoTier, inner::Inner};
 /// ```
 #[derive(Debug)]
 #[must_use = "a builder limits nothing"]
-pub struct TwoTierBuilder<L2: Store, C = SystemClock, O = ()> {
+pub struct TwoTierBuilder<L2: Store, C = QuantaClock, O = ()> {
     strategy: L2::Strategy,
     l2: L2,
     mode: Mode,
@@ -43,7 +43,7 @@ impl<L2: Store> TwoTierBuilder<L2> {
             policy: FailurePolicy::default(),
             max_keys: MAX_KEYS,
             prefix: None,
-            clock: SystemClock,
+            clock: QuantaClock::new(),
             observer: (),
         }
     }
@@ -77,7 +77,10 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTierBuilder<L2, C, O> {
         self
     }
 
-    /// Reads time from `clock`. Leases end by its monotonic side.
+    /// Reads time from `clock`; the default is a [`QuantaClock`].
+    ///
+    /// Leases end by its monotonic side, and by its [lag](Clock::lag) earlier than they otherwise would. [`Mode::Leased`] refuses a clock whose
+    /// lag has no bound, as a [`CachedClock`](tk_core::CachedClock)'s has none.
     pub fn clock<C2: Clock + 'static>(self, clock: C2) -> TwoTierBuilder<L2, C2, O> {
         TwoTierBuilder {
             strategy: self.strategy,
@@ -110,14 +113,16 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTierBuilder<L2, C, O> {
     /// # Errors
     ///
     /// [`ConfigError`] naming the setting that is out of range: a batch of 0 or above the capacity, a low-water mark that is
-    /// not below the batch, a time of 0, no keys, a margin for drift above half, a share above the whole, a prefix that
-    /// cannot be part of a key, a sizer's option.
+    /// not below the batch, a time of 0, no keys, a margin for drift above half, a clock that may lag without bound under leases, a share above the
+    /// whole, a prefix that cannot be part of a key, a sizer's option.
     pub fn build(self) -> Result<TwoTier<L2, C, O>, ConfigError> {
-        let plan = self.mode.plan(self.strategy.capacity())?;
+        let plan = self.mode.plan(self.strategy.capacity(), self.clock.lag())?;
         Range::between("max_keys", self.max_keys.into(), 1, u32::MAX.into())?;
         if let Some(prefix) = &self.prefix {
             Range::name("prefix", prefix)?;
         }
+        // A clock's first reading may take long, and is not left to a request.
+        let _ = self.clock.monotonic();
         let inner = Inner::new(
             self.l2,
             self.strategy,

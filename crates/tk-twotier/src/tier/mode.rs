@@ -155,7 +155,8 @@ pub(crate) struct LeasePlan {
 }
 
 impl Mode {
-    pub(crate) fn plan(&self, capacity: u64) -> Result<Plan, ConfigError> {
+    /// `lag` is by how much the node's clock may be behind.
+    pub(crate) fn plan(&self, capacity: u64, lag: Duration) -> Result<Plan, ConfigError> {
         Ok(match self {
             Self::Strict => Plan {
                 lease: None,
@@ -166,7 +167,7 @@ impl Mode {
                 max_denial: Some(cache.checked()?),
             },
             Self::Leased(lease) => Plan {
-                lease: Some(lease.plan(capacity)?),
+                lease: Some(lease.plan(capacity, lag)?),
                 max_denial: lease.denials.map(|cache| cache.checked()).transpose()?,
             },
         })
@@ -180,7 +181,7 @@ impl DenyCache {
 }
 
 impl Lease {
-    fn plan(&self, capacity: u64) -> Result<LeasePlan, ConfigError> {
+    fn plan(&self, capacity: u64, lag: Duration) -> Result<LeasePlan, ConfigError> {
         let (batch, sizers) = match &self.size {
             Size::Batch(batch) => (*batch, None),
             Size::Adaptive(sizing) => (capacity, Some(sizing.for_capacity(capacity)?)),
@@ -189,7 +190,8 @@ impl Lease {
         let rules = LeaseRules::new(batch)?
             .coupled(self.is_coupled)
             .low_water(self.low_water)?
-            .drift_ppm(self.drift_ppm)?;
+            .drift_ppm(self.drift_ppm)?
+            .lag(lag)?;
         if let Some(idle) = self.idle {
             Range::period("return_idle_after", idle)?;
         }

@@ -1,5 +1,7 @@
 //! When a credit ends: rule 3.
 
+use std::time::Duration;
+
 use tk_twotier::LeaseLedger;
 
 use super::bench::{ask, at, bring, grant, holding, rules, served, spends};
@@ -36,6 +38,23 @@ fn the_margin_for_drift_is_an_option() {
         assert!(spends(&mut ledger, end - 1, 1));
         assert!(!spends(&mut ledger, end, 1));
     }
+}
+
+#[test]
+fn a_clock_that_lags_ends_credits_by_as_much_earlier() {
+    for (nanos, end) in [(0, 998_999), (20_000, 998_979), (20_001, 998_978)] {
+        let lag = Duration::from_nanos(nanos);
+        let rules = rules(4).coupled(true).lag(lag).expect("in range");
+        let mut ledger = holding(&rules, 3, 1_000_000, 1);
+        assert!(spends(&mut ledger, end - 1, 1));
+        assert!(!spends(&mut ledger, end, 1));
+    }
+}
+
+#[test]
+fn a_clock_that_may_lag_without_bound_is_refused() {
+    let error = rules(4).lag(Duration::MAX).expect_err("out of range");
+    assert!(error.to_string().starts_with("`clock.lag` is "), "{error}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Spending, and asking by hand.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use tk_core::{Clock, Error, Grant, Timestamp};
+use tk_core::{CachedClock, Clock, Error, Grant, ManualClock, Monotonic, Timestamp};
 use tk_twotier::{Applied, LeaseSpender, Spending};
 
 use super::service::{Service, is_served, refresh};
@@ -209,4 +209,53 @@ fn settings_out_of_range_are_refused_by_name() {
         "`batch` is 10; allowed is 1 to 9"
     );
     assert!(told(LeaseSpender::builder(9, second).drift_ppm(500_001)).starts_with("`drift_ppm`"));
+}
+
+/// A clock that says it may be 40 us behind.
+struct Behind(Arc<ManualClock>);
+
+impl Clock for Behind {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        self.0.monotonic()
+    }
+
+    fn lag(&self) -> Duration {
+        Duration::from_micros(40)
+    }
+}
+
+#[test]
+fn credits_end_earlier_by_what_the_clock_may_lag() {
+    let service = Service::new(100);
+    let spender = LeaseSpender::builder(100, Duration::from_secs(1))
+        .batch(10)
+        .clock(Behind(service.clock.clone()))
+        .build()
+        .expect("settings within their ranges");
+    let Ok(Spending::NeedsRefresh(refresh)) = spender.spend(service.now(), 1) else {
+        panic!("nothing has been leased");
+    };
+    let grant = service.grant(refresh.demand());
+    let _ = spender.apply_lease(refresh, &grant);
+    // A second, less a thousandth and a microsecond for drift, and less the lag.
+    let end = Monotonic::from_micros(998_959);
+    let last = end - Duration::from_micros(1);
+    assert!(matches!(spender.spend(last, 1), Ok(Spending::Served(_))));
+    assert!(matches!(
+        spender.spend(end, 1),
+        Ok(Spending::NeedsRefresh(_))
+    ));
+}
+
+#[test]
+fn a_clock_that_may_lag_without_bound_counts_no_credits() {
+    let error = LeaseSpender::builder(100, Duration::from_secs(1))
+        .clock(CachedClock::of(ManualClock::default()))
+        .build()
+        .expect_err("no bound");
+    assert!(error.to_string().starts_with("`clock.lag` is "), "{error}");
 }
