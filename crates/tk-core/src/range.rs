@@ -39,6 +39,17 @@ impl Range {
         Self::between(field, value.as_micros(), 1, Self::MAX_PERIOD_MICROS)
     }
 
+    /// Checks by how much a clock may [lag](crate::Clock::lag), and turns it into microseconds, rounded up.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::OutOfRange`] naming `clock.lag` if that is above [`Range::MAX_PERIOD_MICROS`], or has no bound: such a clock cannot tell
+    /// when a lease ends.
+    pub const fn lag(lag: Duration) -> Result<u64, ConfigError> {
+        let micros = lag.as_nanos().div_ceil(1_000);
+        Self::between("clock.lag", micros, 0, Self::MAX_PERIOD_MICROS)
+    }
+
     /// Checks that `min <= value <= max`.
     ///
     /// # Errors

@@ -138,7 +138,8 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedBuilder<P, W, C> {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if the region's name cannot be used, `quantum` is not within 1 to the limit, or `max_keys` not within 1 to 2^31.
+    /// [`ConfigError`] if the region's name cannot be used, `quantum` is not within 1 to the limit, `max_keys` not within 1 to 2^31, or the
+    /// clock's [lag](Clock::lag) has no bound.
     pub fn build(self) -> Result<FederatedEscrow<P, W, C>, ConfigError> {
         let settings = self.tenants.settings()?;
         let quantum = self.quantum.unwrap_or((settings.limit() / 1_000).max(1));
@@ -150,7 +151,7 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedBuilder<P, W, C> {
         let EscrowBuilder {
             weight_of, clock, ..
         } = self.tenants;
-        let funded = Funded::new(settings, quantum, weight_of, clock, pooled);
+        let funded = Funded::new(settings, quantum, weight_of, clock, pooled)?;
         Ok(FederatedEscrow { funded })
     }
 }

@@ -3,7 +3,7 @@
 //! # What is lent ends with its window
 //!
 //! A grant comes with the time until its window ends, on the lender's clock. That time is counted here on the monotonic clock from the
-//! instant the request was *sent*, less a thousandth and a microsecond for drift, so that no unit is spent after its
+//! instant the request was *sent*, less a thousandth and a microsecond for drift and less what the clock may [lag](Clock::lag), so that no unit is spent after its
 //! window, however the walls differ and however slow the reply was. A grant that is over when it arrives is dropped. Every unit spent here
 //! was deducted there in the same window, so all processes together never exceed the limit.
 //!
@@ -24,7 +24,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use tk_core::{Clock, Decision, Key, Timestamp};
+use tk_core::{Clock, ConfigError, Decision, Key, Range, Timestamp};
 
 use crate::{
     FairError, Stats, TenantId, TenantStats, Weigh,
@@ -66,9 +66,18 @@ enum Next<L: Lender> {
 }
 
 impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
-    pub(crate) fn new(settings: Settings, quantum: u64, weight_of: W, clock: C, lender: L) -> Self {
-        let state = State::new(settings.shares());
-        Self {
+    /// # Errors
+    ///
+    /// If the clock's lag has no bound.
+    pub(crate) fn new(
+        settings: Settings,
+        quantum: u64,
+        weight_of: W,
+        clock: C,
+        lender: L,
+    ) -> Result<Self, ConfigError> {
+        let state = State::new(settings.shares(), Range::lag(clock.lag())?);
+        Ok(Self {
             settings,
             quantum,
             weight_of,
@@ -76,7 +85,7 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
             lender: Arc::new(lender),
             identity: Identity::random(),
             state: Mutex::new(state),
-        }
+        })
     }
 
     pub(crate) async fn check<T>(

@@ -69,8 +69,8 @@ impl<W, C: Clock + 'static> EscrowBuilder<W, C> {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] as for [`build`](Self::build), if `quantum` is not within 1 to the limit, or if `l2_key` is empty, longer than
-    /// 128 bytes, or holds a control character.
+    /// [`ConfigError`] as for [`build`](Self::build), if `quantum` is not within 1 to the limit, if `l2_key` is empty, longer than
+    /// 128 bytes, or holds a control character, or if the clock's [lag](Clock::lag) has no bound.
     pub fn leased<St>(
         self,
         store: St,
@@ -87,7 +87,7 @@ impl<W, C: Clock + 'static> EscrowBuilder<W, C> {
             strategy: settings.strategy(),
             key: Range::name("l2_key", l2_key)?.into(),
         };
-        let funded = Funded::new(settings, quantum, self.weight_of, self.clock, counter);
+        let funded = Funded::new(settings, quantum, self.weight_of, self.clock, counter)?;
         Ok(LeasedEscrow { funded })
     }
 }

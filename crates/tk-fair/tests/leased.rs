@@ -6,12 +6,15 @@ mod common;
 
 use std::{
     pin::pin,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use common::{Down, Random, SharedL2, now, poll_once};
-use tk_core::{Clock, Error, ManualClock, Monotonic, Timestamp};
+use tk_core::{CachedClock, Clock, Error, ManualClock, Monotonic, Timestamp};
 use tk_fair::{FairError, LeasedEscrow, Weigh, WeightedFairEscrow};
 
 const WINDOW: Duration = Duration::from_secs(10);
@@ -274,4 +277,63 @@ fn a_reset_is_never_told_late_however_long_passes_between_two_readings() {
         assert!(decision.allowed);
         assert!(decision.reset_at <= end, "{:?}", decision.reset_at);
     }
+}
+
+/// A clock whose readings are behind by what it is told, and by 40 us at most.
+#[derive(Clone)]
+struct Behind {
+    clock: Arc<ManualClock>,
+    behind: Arc<AtomicU64>,
+}
+
+impl Clock for Behind {
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        self.clock.monotonic() - Duration::from_micros(self.behind.load(Ordering::SeqCst))
+    }
+
+    fn lag(&self) -> Duration {
+        Duration::from_micros(40)
+    }
+}
+
+#[test]
+fn a_process_whose_clock_lags_spends_nothing_after_the_true_end_of_its_window() {
+    // A margin for drift of two microseconds does not make up for the lag.
+    let window = Duration::from_micros(1_000);
+    for after in 0..100 {
+        let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+        let clock = Behind {
+            clock: Arc::new(ManualClock::at(Timestamp::from_secs(1_000))),
+            behind: Arc::default(),
+        };
+        let escrow = WeightedFairEscrow::builder(100, window)
+            .weight_of(Weights)
+            .clock(clock.clone())
+            .leased(l2.clone(), "budget", 50)
+            .unwrap();
+        clock.clock.advance(Duration::from_secs(1));
+        assert!(now(escrow.check(&0, 1)).unwrap().allowed);
+        assert_eq!(l2.0.leases.load(Ordering::SeqCst), 1);
+        clock.behind.store(40, Ordering::SeqCst);
+        let passed = window + Duration::from_micros(after);
+        l2.0.clock.advance(passed);
+        clock.clock.advance(passed);
+        assert!(now(escrow.check(&0, 1)).unwrap().allowed);
+        let leases = l2.0.leases.load(Ordering::SeqCst);
+        assert!(leases > 1, "spent {after} us after the end");
+    }
+}
+
+#[test]
+fn a_clock_that_may_lag_without_bound_counts_no_leases() {
+    let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let error = WeightedFairEscrow::builder(100, WINDOW)
+        .clock(CachedClock::of(ManualClock::default()))
+        .leased(l2, "budget", 50)
+        .unwrap_err();
+    assert!(error.to_string().starts_with("`clock.lag` is "), "{error}");
 }

@@ -19,12 +19,14 @@ pub(super) struct State<L: Lender> {
     pub(super) told: u64,
     /// When the lender's answer may change by itself.
     pub(super) change_at: u64,
+    /// By how many microseconds a reading of the clock may be behind.
+    lag: u64,
     pub(super) requests: u64,
     pub(super) in_flight: Option<InFlight<L>>,
 }
 
 impl<L: Lender> State<L> {
-    pub(super) const fn new(shares: Shares) -> Self {
+    pub(super) const fn new(shares: Shares, lag: u64) -> Self {
         Self {
             shares,
             window: None,
@@ -34,6 +36,7 @@ impl<L: Lender> State<L> {
             beat_at: u64::MAX,
             told: 0,
             change_at: u64::MAX,
+            lag,
             requests: 0,
             in_flight: None,
         }
@@ -72,7 +75,7 @@ impl<L: Lender> State<L> {
         let Reply { sent, want, .. } = *reply;
         let micros = |span: Duration| span.as_micros() as u64;
         let span = micros(funding.span);
-        let end = sent + span.saturating_sub(span / 1_000 + 1);
+        let end = sent + span.saturating_sub(span / 1_000 + 1 + self.lag);
         if now >= end {
             return false;
         }

@@ -17,7 +17,8 @@ pub struct LeaseRules {
     is_coupled: bool,
     drops_late: bool,
     drift_ppm: u32,
-    lag: Duration,
+    /// In microseconds.
+    lag: u64,
     asks_again: u8,
     #[cfg(feature = "faults")]
     pub(super) fault: Option<Fault>,
@@ -46,7 +47,7 @@ impl LeaseRules {
                 is_coupled: false,
                 drops_late: true,
                 drift_ppm: Self::DRIFT_PPM,
-                lag: Duration::ZERO,
+                lag: 0,
                 asks_again: Self::ASKS_AGAIN,
                 #[cfg(feature = "faults")]
                 fault: None,
@@ -89,10 +90,10 @@ impl LeaseRules {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if it is above [`Range::MAX_PERIOD_MICROS`], or has no bound: such a clock cannot tell when a lease ends.
+    /// [`ConfigError`] if it has no bound: see [`Range::lag`].
     pub const fn lag(self, lag: Duration) -> Result<Self, ConfigError> {
-        match Range::between("clock.lag", lag.as_micros(), 0, Range::MAX_PERIOD_MICROS) {
-            Ok(_) => Ok(Self { lag, ..self }),
+        match Range::lag(lag) {
+            Ok(lag) => Ok(Self { lag, ..self }),
             Err(error) => Err(error),
         }
     }
@@ -199,8 +200,7 @@ impl LeaseRules {
         // SPEC: SkewedLeasing!NeverOverAdmits
         let micros = span.as_micros();
         let drift = micros * u128::from(self.drift_ppm) / 1_000_000 + 1;
-        let lag = self.lag.as_nanos().div_ceil(1_000);
-        let trusted = micros.saturating_sub(drift + lag);
+        let trusted = micros.saturating_sub(drift + u128::from(self.lag));
         sent + Duration::from_micros(u64::try_from(trusted).unwrap_or(u64::MAX))
     }
 }

@@ -16,7 +16,8 @@ pub(crate) struct Denial {
 impl Denial {
     /// Remembers `decision` on `cost`, which was asked for at `sent`.
     ///
-    /// The retry time counts from the send instant: the store decided later, so it cannot end too late.
+    /// The retry time counts from the send instant: the store decided later, so it cannot end too late but for what the clock lags. That is
+    /// not taken off, as it is of a lease: what it costs is a denial too many.
     pub(crate) fn of(cost: u64, decision: Decision, sent: Monotonic, max_age: Duration) -> Self {
         Self {
             cost,
