@@ -103,7 +103,7 @@ impl<S: Scripted> Builder<S> {
 
     /// How many connections to keep to the server, or to each node of a cluster; 1 if not set.
     ///
-    /// Calls share a connection without waiting for each other, so one carries more than 100,000 calls a second.
+    /// Calls share a connection, and commands, without waiting for each other's answers, so one carries 100,000 calls a second.
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
@@ -124,6 +124,16 @@ impl<S: Scripted> Builder<S> {
     /// How many calls may be in flight; those beyond fail at once. 16,384 if not set.
     pub const fn max_in_flight(mut self, calls: usize) -> Self {
         self.bounds.max_in_flight = calls;
+        self
+    }
+
+    /// How many calls one command may carry, at most 1,024; 64 if not set. With 1, each goes by itself.
+    ///
+    /// Calls that are made while others are in flight, and those of a `check_many`, go together, as one script for many keys: that takes
+    /// the server and the client about half the time. The server does nothing else meanwhile, for some 5 microseconds a call.
+    /// In a cluster every call goes by itself, since its keys lie in different slots.
+    pub const fn max_batch(mut self, calls: usize) -> Self {
+        self.bounds.max_batch = calls;
         self
     }
 

@@ -19,19 +19,21 @@
 mod attempt;
 mod bounds;
 mod classify;
+mod command;
+mod gathering;
 mod silence;
 mod supervise;
 
 use std::{
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
 
 use fred::{
-    bytes::Bytes,
     clients::Client,
     interfaces::{ClientLike, ClusterInterface},
     types::{ClusterHash, CustomCommand, Value, config::Options},
@@ -41,62 +43,21 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use self::{
     attempt::{Attempt, Remedy},
+    command::{alone, apart, together},
+    gathering::Gathering,
     silence::Silence,
     supervise::Trouble,
 };
 pub(crate) use self::{
     bounds::{Bounds, DEFAULT_BOUNDS, never_again},
     classify::classify,
+    command::Call,
     supervise::Supervisor,
 };
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
-    operation::Arguments,
-    script::Script,
 };
-
-/// A call to the server.
-#[derive(Debug)]
-pub(crate) enum Call {
-    /// A script on one key.
-    Script {
-        script: &'static Script,
-        key: Bytes,
-        arguments: Arguments,
-    },
-    /// Forget a key.
-    Forget { key: Bytes },
-}
-
-impl Call {
-    const fn key(&self) -> &Bytes {
-        match self {
-            Self::Script { key, .. } | Self::Forget { key } => key,
-        }
-    }
-
-    /// The command that is sent, and its arguments.
-    fn command(&self, attempt: Attempt) -> (&'static str, Vec<Value>) {
-        let named = Value::Bytes(self.key().clone());
-        match self {
-            Self::Forget { .. } => ("UNLINK", vec![named]),
-            Self::Script {
-                script, arguments, ..
-            } => {
-                let (command, script) = if attempt.with_text {
-                    ("EVAL", Value::from_static_str(script.text()))
-                } else {
-                    ("EVALSHA", script.hash())
-                };
-                let mut all = Vec::with_capacity(5);
-                all.extend([script, Value::Integer(1), named]);
-                arguments.append_to(&mut all);
-                (command, all)
-            }
-        }
-    }
-}
 
 /// Connections to the server or the cluster, shared by all users of a store.
 #[derive(Debug)]
@@ -106,6 +67,9 @@ pub(crate) struct Link {
     bounds: Bounds,
     breaker: Arc<Breaker>,
     in_flight: AtomicUsize,
+    gathering: Gathering,
+    /// The server wants keys of different slots in commands of their own, though it is no cluster that fred would know of.
+    only_alone: AtomicBool,
     clock: SystemClock,
     trouble: Trouble,
     silence: Silence,
@@ -132,6 +96,8 @@ impl Link {
             bounds,
             breaker: Arc::new(Breaker::new(bounds.failures, bounds.probe_interval)),
             in_flight: AtomicUsize::new(0),
+            gathering: Gathering::default(),
+            only_alone: AtomicBool::new(false),
             clock: SystemClock,
             trouble: Trouble::default(),
             silence: Silence::new(bounds.failures, bounds.patience()),
@@ -171,12 +137,20 @@ impl Link {
         }
     }
 
-    /// Sends a call and waits for its answer, within the deadline.
-    pub(crate) async fn call(&self, call: Call) -> Result<Value, StoreError> {
-        let _entered = self.enter(1)?;
+    /// Sends a call and waits for its answer, within the deadline. Calls that are made while others are in flight go together.
+    pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<Value, StoreError> {
+        let entered = self.enter(1)?;
         let began = Instant::now();
         let due = began + self.bounds.deadline;
-        let sent = self.send(self.client(), &call, began, due);
+        // Pinned here: what fred keeps for a call is kilobytes, and would be moved.
+        let sent = pin!(async {
+            let client = self.client();
+            if entered.is_alone || call.shared_text().is_none() || self.most_together(client) == 1 {
+                self.send(client, &call, began, due).await
+            } else {
+                self.send_with_others(call, due).await
+            }
+        });
         let result = timeout_at(due + GRACE, sent).await;
         let result = result.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
         self.note(result.as_ref().err());
@@ -185,9 +159,9 @@ impl Link {
 
     /// Sends calls one right behind the other and waits for all answers, within one deadline.
     ///
-    /// On one connection they are written in their order and in one go, so they take one round trip; in a cluster, one to each
-    /// node. Calls that must be sent again are, in their order: so they are applied in their order too, unless some of them must and
-    /// others need not, because somebody else loaded the script in between.
+    /// On one connection they are written in their order and in one go, so they take one round trip, and neighbours that go together are
+    /// one command; in a cluster, they take a round trip to each node. Calls that must be sent again are, in their order: so they are
+    /// applied in their order too, unless some of them must and others need not, because somebody else loaded the script in between.
     pub(crate) async fn call_all(&self, calls: &[Call]) -> Vec<Result<Value, StoreError>> {
         let all = |error: StoreError| calls.iter().map(|_| Err(error.clone())).collect();
         let _entered = match self.enter(calls.len()) {
@@ -195,7 +169,9 @@ impl Link {
             Err(error) => return all(error),
         };
         let due = Instant::now() + self.bounds.deadline;
-        let sent = self.send_all(self.client(), calls, due);
+        // Were one of several scripts unknown to the server, the others would overtake it.
+        let mixed = calls.windows(2).any(|pair| !pair[0].goes_with(&pair[1]));
+        let sent = pin!(self.send_all(self.client(), calls, mixed, due));
         let results = timeout_at(due + GRACE, sent).await;
         let results = results
             .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
@@ -211,13 +187,13 @@ impl Link {
     /// Takes a place among the calls in flight, if the breaker lets calls through.
     fn enter(&self, calls: usize) -> Result<Entered<'_>, StoreError> {
         let max = self.bounds.max_in_flight;
-        let entered = Entered(&self.in_flight, calls);
-        if self
-            .in_flight
-            .fetch_add(calls, Relaxed)
-            .saturating_add(calls)
-            > max
-        {
+        let before = self.in_flight.fetch_add(calls, Relaxed);
+        let entered = Entered {
+            in_flight: &self.in_flight,
+            calls,
+            is_alone: before == 0,
+        };
+        if before.saturating_add(calls) > max {
             return Err(ErrorKind::TooManyInFlight(max).into());
         }
         if !self.breaker.is_closed() && !self.breaker.admits(self.clock.monotonic()) {
@@ -245,16 +221,17 @@ impl Link {
             self.connected(client, due).await?;
             began = Instant::now();
         }
-        let mut attempt = Attempt::default();
+        let mut attempt = Attempt::new(false);
         loop {
             let left = due.duration_since(began);
-            let error = match self.send_once(client, call, attempt, left).await {
+            let command = alone(call, attempt.with_text);
+            let error = match self.send_once(client, call.key(), command, left).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             let again = match attempt.remedy(&error) {
                 None => false,
-                Some(Remedy::SendAgain) => true,
+                Some(Remedy::SendAgain | Remedy::SendAlone) => true,
                 Some(Remedy::Refresh) => self.refresh(client, began, due).await,
             };
             if !again {
@@ -264,32 +241,40 @@ impl Link {
         }
     }
 
-    /// Sends calls in rounds: in each, in their order, those that it is certain were not applied and likely that they will be now.
+    /// Sends calls in rounds: in each, in their order, those that it is certain were not applied and likely that they will be now. With
+    /// their texts from the start, if that is asked for.
     async fn send_all(
         &self,
         client: &Client,
         calls: &[Call],
+        with_text: bool,
         due: Instant,
     ) -> Result<Vec<Result<Value, StoreError>>, StoreError> {
         // Were each to wait for a connection by itself, they would wake in any order.
         self.connected(client, due).await?;
-        let mut attempts = vec![Attempt::default(); calls.len()];
+        let mut attempts = vec![Attempt::new(with_text); calls.len()];
         let mut results: Vec<_> = calls.iter().map(|_| Ok(Value::Null)).collect();
         let mut round: Vec<_> = (0..calls.len()).collect();
         while !round.is_empty() {
             let began = Instant::now();
             let left = due.duration_since(began);
-            let sent = round
-                .iter()
-                .map(|&i| self.send_once(client, &calls[i], attempts[i], left));
+            let alike = |&a: &usize, &b: &usize| {
+                calls[a].goes_with(&calls[b]) && attempts[a].with_text == attempts[b].with_text
+            };
+            let most = self.most_together(client);
+            let groups = round.chunk_by(alike).flat_map(|group| group.chunks(most));
+            let sent = groups.map(|group| self.send_group(client, calls, &attempts, group, left));
             let answers = futures_util::future::join_all(sent).await;
             let (mut next, mut stale) = (Vec::new(), false);
-            for (&i, answer) in round.iter().zip(answers) {
+            for (&i, answer) in round.iter().zip(answers.into_iter().flatten()) {
                 if let Err(error) = &answer
                     && let Some(remedy) = attempts[i].remedy(error)
                 {
                     next.push(i);
                     stale |= remedy == Remedy::Refresh;
+                    if remedy == Remedy::SendAlone {
+                        self.only_alone.store(true, Relaxed);
+                    }
                 }
                 results[i] = answer;
             }
@@ -301,11 +286,46 @@ impl Link {
         Ok(results)
     }
 
+    /// How many calls one command may carry.
+    fn most_together(&self, client: &Client) -> usize {
+        if client.is_clustered() || self.only_alone.load(Relaxed) {
+            1
+        } else {
+            self.bounds.max_batch
+        }
+    }
+
+    /// Sends calls that go together as one command.
+    async fn send_group(
+        &self,
+        client: &Client,
+        calls: &[Call],
+        attempts: &[Attempt],
+        group: &[usize],
+        left: Duration,
+    ) -> Vec<Result<Value, StoreError>> {
+        let Some(&first) = group.first() else {
+            return Vec::new();
+        };
+        let (call, with_text) = (&calls[first], attempts[first].with_text);
+        match call.shared_text() {
+            Some(text) if group.len() > 1 => {
+                let command = together(text, group.iter().map(|&i| &calls[i]), with_text);
+                let answer = self.send_once(client, call.key(), command, left).await;
+                apart(answer, group.len())
+            }
+            _ => {
+                let command = alone(call, with_text);
+                vec![self.send_once(client, call.key(), command, left).await]
+            }
+        }
+    }
+
     async fn send_once(
         &self,
         client: &Client,
-        call: &Call,
-        attempt: Attempt,
+        key: &[u8],
+        (command, arguments): (&'static str, Vec<Value>),
         left: Duration,
     ) -> Result<Value, StoreError> {
         let options = Options {
@@ -315,10 +335,9 @@ impl Link {
             fail_fast: true,
             ..Options::default()
         };
-        let (command, arguments) = call.command(attempt);
         // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
         let slot = if client.is_clustered() {
-            fred::util::redis_keyslot(call.key())
+            fred::util::redis_keyslot(key)
         } else {
             // Nobody looks at it.
             0
@@ -329,7 +348,7 @@ impl Link {
             .custom(command, arguments)
             .await;
         let result = result.map_err(|error| StoreError::new(classify(&error)));
-        self.listen(client, call.key(), result.as_ref().err());
+        self.listen(client, key, result.as_ref().err());
         result
     }
 
@@ -399,10 +418,15 @@ impl Link {
 }
 
 /// A place among the calls in flight.
-struct Entered<'a>(&'a AtomicUsize, usize);
+struct Entered<'a> {
+    in_flight: &'a AtomicUsize,
+    calls: usize,
+    /// Nobody else was in flight.
+    is_alone: bool,
+}
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(self.1, Relaxed);
+        self.in_flight.fetch_sub(self.calls, Relaxed);
     }
 }

@@ -6,22 +6,39 @@ use fred::{bytes_utils::Str, types::Value};
 
 use crate::operation::Operation;
 
-/// A script and its name on the server.
+/// A text and its name on the server.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(crate) struct Text {
     text: &'static str,
     hash: LazyLock<Str>,
 }
 
+impl Text {
+    /// The command that runs it, and how that names it: by the SHA-1 of the text, or by the text itself.
+    pub(crate) fn named(&self, with_text: bool) -> (&'static str, Value) {
+        if with_text {
+            ("EVAL", Value::from_static_str(self.text))
+        } else {
+            // A copy shares the text.
+            ("EVALSHA", Value::String(self.hash.clone()))
+        }
+    }
+}
+
+/// A script for one key, and the same for many.
+#[derive(Debug)]
+pub(crate) struct Script {
+    alone: Text,
+    together: Option<Text>,
+}
+
 impl Script {
-    pub(crate) const fn text(&self) -> &'static str {
-        self.text
+    pub(crate) const fn alone(&self) -> &Text {
+        &self.alone
     }
 
-    /// The SHA-1 of the text, by which EVALSHA calls it.
-    pub(crate) fn hash(&self) -> Value {
-        // A copy shares the text.
-        Value::String(self.hash.clone())
+    pub(crate) const fn together(&'static self) -> Option<&'static Text> {
+        self.together.as_ref()
     }
 }
 
@@ -45,15 +62,36 @@ impl Scripts {
     }
 }
 
-/// A script made of these files, in their order.
-macro_rules! script {
+/// The text made of these files, in their order.
+macro_rules! text {
     ($($file:literal)*) => {{
         const TEXT: &str = concat!($(include_str!(concat!("script/", $file, ".lua"))),*);
-        Script {
+        Text {
             text: TEXT,
             hash: LazyLock::new(|| fred::util::sha1_hash(TEXT).into()),
         }
     }};
+}
+
+/// A script made of these files.
+macro_rules! script {
+    ($($file:literal)*) => {
+        Script {
+            alone: text!("shared/alone" $($file)*),
+            together: Some(text!("shared/together_begin" $($file)* "shared/together_end")),
+        }
+    };
+}
+
+/// A script made of these files that is called for one key at a time.
+#[cfg(feature = "fair")]
+macro_rules! lone_script {
+    ($($file:literal)*) => {
+        Script {
+            alone: text!("shared/alone" $($file)*),
+            together: None,
+        }
+    };
 }
 
 /// GCRA and token bucket.
@@ -87,8 +125,8 @@ pub(crate) static LOG: Scripts = Scripts {
 
 /// A budget that regions draw from.
 #[cfg(feature = "fair")]
-pub(crate) static POOL_DRAW: Script = script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
+pub(crate) static POOL_DRAW: Script = lone_script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
 
 #[cfg(feature = "fair")]
 pub(crate) static POOL_GIVE_BACK: Script =
-    script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/give_back");
+    lone_script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/give_back");

@@ -22,7 +22,8 @@ pub(crate) const SLACK: u64 = 60_000;
 
 /// States in Redis, Valkey, or a cluster of them, shared by all who use the same server, prefix and policy.
 ///
-/// Each call is one script in one round trip, decided by the server's clock. Cloning is cheap, and clones share the connection and its bounds.
+/// Each call is one script in one round trip, decided by the server's clock. Calls that are made while others are in flight [go
+/// together](Builder::max_batch). Cloning is cheap, and clones share the connection and its bounds.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -262,10 +263,9 @@ impl<S: Scripted> Store for RedisStore<S> {
         Ok(())
     }
 
-    /// Checks in one round trip, or one to each node of a cluster.
+    /// Checks in one round trip, or one to each node of a cluster, and in their order.
     ///
-    /// By the server's clock each check reads it anew: they are decided in their order and microseconds apart. By a clock of
-    /// one's own they are decided at one instant.
+    /// As many as [`Builder::max_batch`] go as one command, and are decided at one instant. In a cluster each is decided by itself.
     async fn check_many<K: Key>(
         &self,
         strategy: &S,

@@ -21,7 +21,7 @@ use tk_core::{AsyncRateLimiter, FixedWindow, Gcra, Limiter, SystemClock};
 use tk_store_redis::{RedisStore, Scripted};
 use tk_testkit::servers::{Answer, RedisServer};
 use tk_twotier::{Lease, Mode, TwoTier};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::section::Settings;
 
@@ -34,7 +34,10 @@ const PATIENT: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
     let server = RedisServer::start();
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    // What `#[tokio::main]` makes of this machine.
+    let threads = Builder::new_multi_thread()
+        .worker_threads(2)
         .enable_all()
         .build()?;
     let _entered = runtime.enter();
@@ -45,8 +48,18 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
     type Part<'a> = (&'a str, &'a dyn Fn() -> Result<Table>);
     let parts: &[Part<'_>] = &[
         ("steps", &|| steps::run(settings, &server, &check)),
-        ("round trips", &|| round_trips(settings, &server, &runtime)),
-        ("in flight", &|| ceiling(settings, &server, &runtime)),
+        ("round trips", &|| {
+            round_trips(settings, &server, ("one thread", &runtime))
+        }),
+        ("round trips on threads", &|| {
+            round_trips(settings, &server, ("two worker threads", &threads))
+        }),
+        ("in flight", &|| {
+            ceiling(settings, &server, ("one thread", &runtime))
+        }),
+        ("in flight on threads", &|| {
+            ceiling(settings, &server, ("two worker threads", &threads))
+        }),
         ("leased", &|| leased(settings, &server, &runtime)),
         #[cfg(limitador)]
         ("limitador", &|| limitador::run(settings, &server, &runtime)),
@@ -61,9 +74,13 @@ fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
 }
 
 /// Blocks of checks, of PINGs and of bare scripts take turns: how much of a check is the round trip, the script, and the store.
-fn round_trips(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
+fn round_trips(
+    settings: &Settings,
+    server: &RedisServer,
+    (name, runtime): (&str, &Runtime),
+) -> Result<Table> {
     let mut table = Table::new(
-        "Redis, one call after the other",
+        format!("Redis, one call after the other, {name}"),
         "microseconds of a call at the percentile",
     );
     let blocks = if settings.quick { 20 } else { 200 };
@@ -125,9 +142,13 @@ async fn script(client: &Client, command: &[Vec<u8>]) -> Result<()> {
 }
 
 /// Many tasks on one connection, beside the server's tool with as many commands in flight.
-fn ceiling(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
+fn ceiling(
+    settings: &Settings,
+    server: &RedisServer,
+    (name, runtime): (&str, &Runtime),
+) -> Result<Table> {
     let mut table = Table::new(
-        format!("Redis, {TASKS} calls in flight on one connection"),
+        format!("Redis, {TASKS} calls in flight on one connection, {name}"),
         "nanoseconds per check",
     );
     let (rounds, each) = if settings.quick { (3, 200) } else { (7, 2_000) };
@@ -205,6 +226,7 @@ async fn command_of_a_check(
 
 /// A check of GCRA by the server's clock, as the store puts it together.
 const SCRIPT: &str = concat!(
+    include_str!("../../../../crates/tk-store-redis/src/script/shared/alone.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/shared/time.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/state.lua"),
     include_str!("../../../../crates/tk-store-redis/src/script/tat/debt.lua"),

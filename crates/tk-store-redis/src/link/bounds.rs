@@ -12,6 +12,8 @@ pub(crate) struct Bounds {
     pub(crate) deadline: Duration,
     /// Calls in flight.
     pub(crate) max_in_flight: usize,
+    /// Calls that one command may carry.
+    pub(crate) max_batch: usize,
     /// Failures in a row at which the breaker opens.
     pub(crate) failures: u32,
     /// From one probe to the next.
@@ -27,6 +29,7 @@ impl Bounds {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let (micros, hour) = (|span: Duration| span.as_micros(), 3_600_000_000);
         Range::between("max_in_flight", self.max_in_flight as u128, 1, 1 << 24)?;
+        Range::between("max_batch", self.max_batch as u128, 1, 1 << 10)?;
         Range::between("breaker failures", self.failures.into(), 1, u32::MAX.into())?;
         Range::between("deadline", micros(self.deadline), 1_000, hour)?;
         Range::between("probe_interval", micros(self.probe_interval), 1_000, hour)?;
@@ -38,6 +41,7 @@ impl Bounds {
 pub(crate) const DEFAULT_BOUNDS: Bounds = Bounds {
     deadline: Duration::from_millis(100),
     max_in_flight: 16_384,
+    max_batch: 64,
     failures: 5,
     probe_interval: Duration::from_secs(1),
 };

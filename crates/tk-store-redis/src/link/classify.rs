@@ -37,6 +37,12 @@ pub(crate) fn classify(error: &Error) -> ErrorKind {
     }
 }
 
+/// What an error says that a script caught and passed on.
+pub(super) fn refused(text: &str) -> ErrorKind {
+    let text = unwrapped(text);
+    answered(code(text).unwrap_or_default(), text)
+}
+
 /// An error that the server has sent.
 fn answered(code: &str, text: &str) -> ErrorKind {
     if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
@@ -56,11 +62,14 @@ fn answered(code: &str, text: &str) -> ErrorKind {
     }
 }
 
-/// The error of a command within a script. Servers before Redis 7 wrap it in one of the script, with the line once or twice in front of it.
+/// The error of a command within a script. Servers before Redis 7 wrap it in one of the script, with the line once or twice in front of it;
+/// a script that catches it finds it with the line.
 fn unwrapped(text: &str) -> &str {
-    let wrapped = text.strip_prefix("ERR Error running script");
+    let wraps = ["ERR Error running script", "@user_script"];
+    let wrapped = wraps.iter().any(|wrap| text.starts_with(wrap));
     let inner = wrapped
-        .and_then(|rest| rest.rsplit_once("@user_script:"))
+        .then(|| text.rsplit_once("@user_script:"))
+        .flatten()
         .map(|(_, rest)| {
             rest.trim_start_matches(|c: char| c.is_ascii_digit() || " :-".contains(c))
         });
@@ -132,6 +141,26 @@ mod tests {
         for (kind, text, expected) in cases {
             assert_eq!(applied(kind, text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_script_caught_is_told_as_if_it_had_not() {
+        for (text, expected) in [
+            ("WRONGTYPE Operation against a key", Applied::No),
+            ("@user_script: 62: -OOM command not allowed", Applied::No),
+            ("@user_script: 62: WRONGTYPE Operation against", Applied::No),
+            (
+                "user_script:12: attempt to index a nil value",
+                Applied::Unknown,
+            ),
+            ("", Applied::Unknown),
+        ] {
+            assert_eq!(StoreError::new(refused(text)).applied(), expected, "{text}");
+        }
+        assert_eq!(
+            refused("TKTIME not allowed"),
+            ErrorKind::TimeRefused("not allowed".into())
+        );
     }
 
     #[test]

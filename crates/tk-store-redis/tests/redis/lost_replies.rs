@@ -7,7 +7,7 @@ use fred::{
     interfaces::ClientLike,
     types::{Builder as FredBuilder, config::Config},
 };
-use tk_core::{Error, FixedWindow, Store};
+use tk_core::{Decision, Error, FixedWindow, Store};
 use tk_store_redis::{Applied, ErrorKind, RedisStore, StoreError};
 use tk_testkit::{
     conformance::block_on,
@@ -33,8 +33,10 @@ fn store(url: &str) -> RedisStore<FixedWindow> {
 async fn settle(store: &RedisStore<FixedWindow>) {
     for _ in 0..2_000 {
         // The server learns the scripts, too: what is lost later shall not be that it does not know one.
+        let together = store.check_many(&hundred(), &[("another", 1); 2]).await;
         if store.peek(&hundred(), "another").await.is_ok()
             && store.check(&hundred(), "another", 1).await.is_ok()
+            && together.iter().all(Result::is_ok)
         {
             // What the store asks of a new connection in the background is answered first, or its reply would be the one to be lost.
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -169,8 +171,27 @@ fn a_lost_lease_is_debited_once_and_a_lost_hand_back_applied_once() {
     });
 }
 
+/// What became of six checks of one key whose connection broke instead of the first reply.
+async fn fate(
+    server: &RedisServer,
+    store: &RedisStore<FixedWindow>,
+    answers: Vec<Result<Decision, Error<StoreError>>>,
+) -> (u64, u64, u64) {
+    let (mut lost, mut answered) = (0, 0);
+    for answer in answers {
+        match answer {
+            Ok(_) => answered += 1,
+            Err(Error::Store(error)) => lost += u64::from(error.applied() == Applied::Unknown),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    settle(store).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    (answered, lost, counted(server).await)
+}
+
 #[test]
-fn many_checks_whose_replies_are_lost_are_counted_once_at_most() {
+fn many_checks_whose_reply_is_lost_are_counted_once_and_all_unknown() {
     let server = RedisServer::start();
     let proxy = Proxy::to(&server);
     block_on(async {
@@ -178,24 +199,34 @@ fn many_checks_whose_replies_are_lost_are_counted_once_at_most() {
         settle(&store).await;
         proxy.set(Fault::CutsInsteadOfNextReply);
         let answers = store.check_many(&hundred(), &[("key", 1); 6]).await;
-        // The connection may break before the last of them are written. Those are not sent, or for the first time on the
-        // next connection, and then answered. What was written is sent by nobody again, or more would be counted.
-        let (mut lost, mut answered) = (0, 0);
-        for answer in answers {
-            match answer {
-                Ok(_) => answered += 1,
-                Err(Error::Store(error)) => lost += u64::from(error.applied() == Applied::Unknown),
-                Err(error) => panic!("{error}"),
-            }
+        assert_eq!(fate(&server, &store, answers).await, (0, 6, 6));
+    });
+}
+
+#[test]
+fn concurrent_checks_whose_replies_are_lost_are_counted_once_at_most() {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(&server);
+    block_on(async {
+        for max_batch in [1, 64] {
+            let builder = RedisStore::builder("test").url(proxy.url());
+            let builder = builder.deadline(Duration::from_millis(300));
+            let store = builder.max_batch(max_batch).build().unwrap();
+            settle(&store).await;
+            store.reset(&hundred(), "key").await.unwrap();
+            proxy.set(Fault::CutsInsteadOfNextReply);
+            let strategy = hundred();
+            let checks = (0..6).map(|_| store.check(&strategy, "key", 1));
+            let answers = futures_util::future::join_all(checks).await;
+            // The connection may break before the last of them are written. Those are not sent, or for the first time on the
+            // next connection, and then answered. What was written is sent by nobody again, or more would be counted.
+            let (answered, lost, counted) = fate(&server, &store, answers).await;
+            assert!(lost >= 1, "the first reply was lost");
+            assert!(
+                (answered.max(1)..=answered + lost).contains(&counted),
+                "{counted} counted, {answered} answered, {lost} lost"
+            );
         }
-        assert!(lost >= 1, "the first reply was lost");
-        settle(&store).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let counted = counted(&server).await;
-        assert!(
-            (answered.max(1)..=answered + lost).contains(&counted),
-            "{counted} counted, {answered} answered, {lost} lost"
-        );
     });
 }
 

@@ -16,3 +16,4 @@ mod processes;
 mod replicas;
 mod sentinels;
 mod support;
+mod together;

@@ -1,7 +1,8 @@
--- Every script begins with this.
+-- Every script goes on with this, after `shared/alone.lua` or `shared/together_begin.lua`.
 --
--- KEYS[1]  the limiter's key
--- ARGV[1]  eleven doubles; those that a script does not speak of are 0
+-- key      the limiter's key
+-- numbers  eleven doubles; those that a script does not speak of are 0
+-- time     the server's clock, if it was read before
 --
 -- clock            the caller's clock in microseconds, plus 1; 0 to read the server's
 -- slack            milliseconds that a key outlives its state, for a caller's clock that differs from the server's
@@ -17,11 +18,10 @@
 -- All numbers are whole and below 2^53, where a double is exact. They come and go as bytes, since a third of a script's time
 -- would be spent on writing and reading them as text; and they come as doubles into variables, since
 -- to make integers doubles and a table of them takes longer than to charge a cost.
-local clock, slack, new_incarnation, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11 = struct.unpack('<ddddddddddd', ARGV[1])
-local key, call, floor = KEYS[1], redis.call, math.floor
+local clock, slack, new_incarnation, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11 = struct.unpack('<ddddddddddd', numbers)
 local callers_now, now = clock > 0, clock - 1
 if not callers_now then
-  local time = redis.pcall('TIME')
+  time = time or redis.pcall('TIME')
   if time.err then
     return redis.error_reply('TKTIME ' .. time.err)
   end

@@ -1,0 +1,218 @@
+//! Calls that are made at the same time and go to the server together.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tk_core::{Error, FixedWindow, Gcra, SlidingWindow, SlidingWindowLog, Store, TokenBucket};
+use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted};
+use tk_testkit::{
+    conformance::block_on,
+    servers::{Answer, RedisServer},
+};
+
+use crate::support::on;
+
+/// Long enough that nothing replenishes while a test runs.
+const LONG: Duration = Duration::from_secs(1 << 24);
+
+fn hundred() -> FixedWindow {
+    FixedWindow::new(100, LONG).unwrap()
+}
+
+/// How often the server has run a script.
+fn scripts_run(server: &RedisServer) -> u64 {
+    let Answer::Text(text) = server.ask(&["INFO", "commandstats"]) else {
+        panic!("INFO without a text");
+    };
+    let text = String::from_utf8(text).unwrap();
+    let calls = |command: &str| {
+        let head = format!("cmdstat_{command}:calls=");
+        let line = text.lines().find_map(|line| line.strip_prefix(&head));
+        line.map_or(0, |line| {
+            line.split(',').next().unwrap().parse::<u64>().unwrap()
+        })
+    };
+    calls("evalsha") + calls("eval")
+}
+
+async fn known<S: Scripted>(server: &RedisServer, store: &RedisStore<S>, strategy: &S) {
+    let _ = store.check(strategy, "another", 1).await.unwrap();
+    for answer in store.check_many(strategy, &[("another", 1); 2]).await {
+        let _ = answer.unwrap();
+    }
+    server.ask(&["CONFIG", "RESETSTAT"]);
+}
+
+#[test]
+fn concurrent_checks_share_commands_and_checks_alone_do_not_wait() {
+    let server = RedisServer::start();
+    // With more threads than one it depends on them how many calls find each other.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let store = on(&server).build().unwrap();
+        known(&server, &store, &hundred()).await;
+        let strategy = hundred();
+        let checks = (0..100).map(|_| store.check(&strategy, "key", 1));
+        for answer in join_all(checks).await {
+            assert!(answer.unwrap().allowed);
+        }
+        // One alone, and the others in two commands of at most 64.
+        assert_eq!(scripts_run(&server), 3);
+        assert!(store.check(&hundred(), "key", 1).await.unwrap().is_denied());
+        assert_eq!(scripts_run(&server), 4);
+    });
+}
+
+#[test]
+fn a_batch_goes_in_commands_of_the_size_that_was_set() {
+    let server = RedisServer::start();
+    block_on(async {
+        for (max_batch, commands) in [(1, 100), (7, 15), (64, 2), (1_024, 1)] {
+            let builder = on(&server).prefix(format!("{max_batch}"));
+            let store = builder.max_batch(max_batch).build().unwrap();
+            known(&server, &store, &hundred()).await;
+            let answers = store.check_many(&hundred(), &[("key", 1); 100]).await;
+            let remaining = answers.into_iter().map(|answer| answer.unwrap().remaining);
+            assert!(remaining.eq((0..100).rev()), "they see each other in order");
+            assert_eq!(scripts_run(&server), commands);
+        }
+        for bad in [0, 1_025] {
+            let error = on::<Gcra>(&server).max_batch(bad).build().unwrap_err();
+            assert!(error.to_string().contains("max_batch"), "{error}");
+        }
+    });
+}
+
+/// A limit for one unit, of any kind, is told from the others in one batch.
+async fn errors_stay_with_their_keys<S: Scripted>(strategy: S) {
+    let server = RedisServer::start();
+    let store: RedisStore<S> = on(&server).build().unwrap();
+    let _ = store.check(&strategy, "bad", 1).await.unwrap();
+    let keys = server.ask(&["KEYS", "*bad*"]);
+    let key = keys.list().unwrap()[0].text().unwrap();
+    server.ask(&["DEL", &key]);
+    server.ask(&["LPUSH", &key, "something else"]);
+    server.ask(&["PEXPIRE", &key, "100000"]);
+    for _ in 0..2 {
+        let calls = [("a", 1), ("bad", 1), ("b", 1), ("bad", 1), ("c", 1)];
+        let answers = store.check_many(&strategy, &calls).await;
+        for ((key, _), answer) in calls.iter().zip(&answers) {
+            match answer {
+                Ok(decision) => assert!(decision.allowed && *key != "bad"),
+                Err(Error::Store(error)) => {
+                    assert_eq!(*key, "bad");
+                    assert!(
+                        matches!(error.kind(), ErrorKind::Refused(text) if text.starts_with("WRONGTYPE")),
+                        "{error}"
+                    );
+                    assert_eq!(error.applied(), Applied::No);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    for key in ["a", "b", "c"] {
+        let seen = store.peek(&strategy, key).await.unwrap();
+        assert_eq!(seen.limit - seen.remaining, 2, "{key}");
+    }
+    server.assert_all_keys_expire();
+}
+
+#[test]
+fn an_error_of_one_key_is_that_of_no_other() {
+    block_on(async {
+        errors_stay_with_their_keys(Gcra::new(50, LONG).unwrap()).await;
+        errors_stay_with_their_keys(TokenBucket::new(50, 50, LONG).unwrap()).await;
+        errors_stay_with_their_keys(FixedWindow::new(50, LONG).unwrap()).await;
+        errors_stay_with_their_keys(SlidingWindow::new(50, LONG).unwrap()).await;
+        errors_stay_with_their_keys(SlidingWindowLog::new(50, LONG).unwrap()).await;
+    });
+}
+
+#[test]
+fn a_full_memory_refuses_each_key_of_a_batch_and_charges_none() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on(&server).build().unwrap();
+        known(&server, &store, &hundred()).await;
+        server.ask(&["CONFIG", "SET", "maxmemory", "1"]);
+        for answer in store.check_many(&hundred(), &[("key", 1); 5]).await {
+            let Err(Error::Store(error)) = answer else {
+                panic!("{answer:?}");
+            };
+            assert!(error.is_transient(), "{error}");
+            assert_eq!(error.applied(), Applied::No, "{error}");
+        }
+        server.ask(&["CONFIG", "SET", "maxmemory", "0"]);
+        assert_eq!(store.peek(&hundred(), "key").await.unwrap().remaining, 100);
+    });
+}
+
+/// A server with slots, behind a client that does not know of them, as behind a proxy.
+#[test]
+fn keys_of_other_slots_go_by_themselves_once_the_server_has_said_so() {
+    let server = RedisServer::start_with(&["--cluster-enabled", "yes"]);
+    server.ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    block_on(async {
+        let store = on(&server).build().unwrap();
+        while store.check(&hundred(), "first", 1).await.is_err() {
+            // The node is on its way to call the cluster complete.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let keys: Vec<_> = (0..20).map(|i| (format!("key {i}"), 1)).collect();
+        for left in [99, 98] {
+            for answer in store.check_many(&hundred(), &keys).await {
+                assert_eq!(answer.unwrap().remaining, left);
+            }
+        }
+        let strategy = hundred();
+        let checks = keys.iter().map(|(key, _)| store.check(&strategy, key, 1));
+        for answer in join_all(checks).await {
+            assert_eq!(answer.unwrap().remaining, 97);
+        }
+    });
+}
+
+#[test]
+fn scripts_of_several_kinds_keep_the_order_of_a_batch_on_a_server_that_knows_none() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on(&server).build().unwrap();
+        // The server knows one of them only.
+        let _ = store.peek(&hundred(), "key").await.unwrap();
+        let calls = [("key", 0), ("key", 3), ("key", 0), ("key", 2), ("key", 0)];
+        let answers = store.check_many(&hundred(), &calls).await;
+        let remaining = answers.into_iter().map(|answer| answer.unwrap().remaining);
+        assert!(remaining.eq([100, 97, 97, 95, 95]));
+    });
+}
+
+#[test]
+fn a_caller_that_leaves_takes_nobody_along() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on(&server).build().unwrap();
+        known(&server, &store, &hundred()).await;
+        for round in 1..=20 {
+            let tasks: Vec<_> = (0..4)
+                .map(|_| {
+                    let store = store.clone();
+                    tokio::spawn(async move { store.check(&hundred(), "key", 1).await })
+                })
+                .collect();
+            tokio::task::yield_now().await;
+            let mut answered = 0;
+            for (place, task) in tasks.into_iter().enumerate() {
+                if place < round % 4 {
+                    task.abort();
+                } else {
+                    let _ = task.await.unwrap().unwrap();
+                    answered += 1;
+                }
+            }
+            assert_eq!(answered, 4 - round % 4);
+        }
+    });
+}
