@@ -10,6 +10,7 @@ use fred::{
     },
 };
 use tk_core::{Clock, ConfigError, Range};
+use tokio::runtime::Handle;
 
 use crate::{
     RedisStore, Warning,
@@ -130,8 +131,11 @@ impl<S: Scripted> Builder<S> {
     /// How many calls one command may carry, at most 1,024; 64 if not set. With 1, each goes by itself.
     ///
     /// Calls that are made while others are in flight, and those of a `check_many`, go together, as one script for many keys: that takes
-    /// the server and the client about half the time. The server does nothing else meanwhile, for some 5 microseconds a call.
-    /// In a cluster every call goes by itself, since its keys lie in different slots.
+    /// the server and the client about half the time. The server does nothing else meanwhile, for some 8 microseconds a call; for 40
+    /// where windows slide, and for 600 if they have 1,024 slices.
+    ///
+    /// In a cluster every call goes by itself, since its keys lie in different slots. Behind a proxy that sends a command where its first
+    /// key belongs this must be 1.
     pub const fn max_batch(mut self, calls: usize) -> Self {
         self.bounds.max_batch = calls;
         self
@@ -169,9 +173,7 @@ impl<S: Scripted> Builder<S> {
     /// A setting outside of its range, no server or a bad URL, or no runtime.
     pub fn build(self) -> Result<RedisStore<S>, BuildError> {
         self.check()?;
-        if tokio::runtime::Handle::try_current().is_err() {
-            return Err(BuildError::NoRuntime);
-        }
+        let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
         let space = Space::new(&self.prefix, &self.policy, S::NAME);
         let (clients, own) = match self.server.ok_or(BuildError::NoServer)? {
             Server::Clients(clients) => (clients, false),
@@ -181,7 +183,7 @@ impl<S: Scripted> Builder<S> {
                 (clients(config, self.connections, self.bounds)?, true)
             }
         };
-        let link = Arc::new(Link::new(clients, self.bounds));
+        let link = Arc::new(Link::new(clients, self.bounds, runtime));
         link.heed_connections();
         if own {
             link.supervise();

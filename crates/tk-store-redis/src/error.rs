@@ -141,6 +141,11 @@ impl StoreError {
         }
     }
 
+    /// Whether the user may not call the command, or not with these keys.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(&self.kind, ErrorKind::Refused(message) if starts_with_any(message, &["NOPERM"]))
+    }
+
     /// Whether the server itself seems to be gone, which is what a breaker counts.
     pub(crate) const fn is_outage(&self) -> bool {
         matches!(

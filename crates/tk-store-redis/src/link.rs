@@ -38,12 +38,16 @@ use fred::{
     interfaces::{ClientLike, ClusterInterface},
     types::{ClusterHash, CustomCommand, Value, config::Options},
 };
+use futures_util::future::join_all;
 use tk_core::{Clock, SystemClock};
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, sleep_until, timeout, timeout_at},
+};
 
 use self::{
     attempt::{Attempt, Remedy},
-    command::{alone, apart, together},
+    command::{Command, alone, apart, together},
     gathering::Gathering,
     silence::Silence,
     supervise::Trouble,
@@ -65,6 +69,8 @@ pub(crate) struct Link {
     clients: Box<[Client]>,
     turn: AtomicUsize,
     bounds: Bounds,
+    /// Where the connections live, and what calls share: callers may have others, which may stand still.
+    runtime: Handle,
     breaker: Arc<Breaker>,
     in_flight: AtomicUsize,
     gathering: Gathering,
@@ -89,11 +95,12 @@ const CONNECTION_POLL: Duration = Duration::from_millis(5);
 const GRACE: Duration = Duration::from_millis(10);
 
 impl Link {
-    pub(crate) fn new(clients: Vec<Client>, bounds: Bounds) -> Self {
+    pub(crate) fn new(clients: Vec<Client>, bounds: Bounds, runtime: Handle) -> Self {
         Self {
             clients: clients.into_boxed_slice(),
             turn: AtomicUsize::new(0),
             bounds,
+            runtime,
             breaker: Arc::new(Breaker::new(bounds.failures, bounds.probe_interval)),
             in_flight: AtomicUsize::new(0),
             gathering: Gathering::default(),
@@ -144,9 +151,8 @@ impl Link {
         let due = began + self.bounds.deadline;
         // Pinned here: what fred keeps for a call is kilobytes, and would be moved.
         let sent = pin!(async {
-            let client = self.client();
-            if entered.is_alone || call.shared_text().is_none() || self.most_together(client) == 1 {
-                self.send(client, &call, began, due).await
+            if entered.is_alone || call.shared_text().is_none() || self.most_together() == 1 {
+                self.send(self.client(), &call, began, due).await
             } else {
                 self.send_with_others(call, due).await
             }
@@ -161,7 +167,8 @@ impl Link {
     ///
     /// On one connection they are written in their order and in one go, so they take one round trip, and neighbours that go together are
     /// one command; in a cluster, they take a round trip to each node. Calls that must be sent again are, in their order: so they are
-    /// applied in their order too, unless some of them must and others need not, because somebody else loaded the script in between.
+    /// applied in their order too, unless some of them must and others need not: because somebody else loaded the script in between, or
+    /// the server refuses some of the commands for their keys, forbidden ones or for the first time those of different slots.
     pub(crate) async fn call_all(&self, calls: &[Call]) -> Vec<Result<Value, StoreError>> {
         let all = |error: StoreError| calls.iter().map(|_| Err(error.clone())).collect();
         let _entered = match self.enter(calls.len()) {
@@ -225,7 +232,7 @@ impl Link {
         loop {
             let left = due.duration_since(began);
             let command = alone(call, attempt.with_text);
-            let error = match self.send_once(client, call.key(), command, left).await {
+            let error = match self.send_once(client, command, left).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -261,10 +268,16 @@ impl Link {
             let alike = |&a: &usize, &b: &usize| {
                 calls[a].goes_with(&calls[b]) && attempts[a].with_text == attempts[b].with_text
             };
-            let most = self.most_together(client);
+            let most = self.most_together();
+            // Of several, one that is left over runs the same script: by another name it might be known while the others are not.
+            let shared = most > 1 && calls.len() > 1;
             let groups = round.chunk_by(alike).flat_map(|group| group.chunks(most));
-            let sent = groups.map(|group| self.send_group(client, calls, &attempts, group, left));
-            let answers = futures_util::future::join_all(sent).await;
+            let sent = groups.map(|group| {
+                let with_text = attempts[group[0]].with_text;
+                let group = group.iter().map(|&i| &calls[i]).collect();
+                self.send_group(client, group, shared, with_text, left)
+            });
+            let answers = join_all(sent).await;
             let (mut next, mut stale) = (Vec::new(), false);
             for (&i, answer) in round.iter().zip(answers.into_iter().flatten()) {
                 if let Err(error) = &answer
@@ -287,45 +300,42 @@ impl Link {
     }
 
     /// How many calls one command may carry.
-    fn most_together(&self, client: &Client) -> usize {
-        if client.is_clustered() || self.only_alone.load(Relaxed) {
+    fn most_together(&self) -> usize {
+        let is_clustered = self.clients.iter().any(ClientLike::is_clustered);
+        if is_clustered || self.only_alone.load(Relaxed) {
             1
         } else {
             self.bounds.max_batch
         }
     }
 
-    /// Sends calls that go together as one command.
+    /// Sends calls that go together as one command, or a call as one of its own unless its script is to be `shared`.
     async fn send_group(
         &self,
         client: &Client,
-        calls: &[Call],
-        attempts: &[Attempt],
-        group: &[usize],
+        group: Vec<&Call>,
+        shared: bool,
+        with_text: bool,
         left: Duration,
     ) -> Vec<Result<Value, StoreError>> {
-        let Some(&first) = group.first() else {
-            return Vec::new();
-        };
-        let (call, with_text) = (&calls[first], attempts[first].with_text);
-        match call.shared_text() {
-            Some(text) if group.len() > 1 => {
-                let command = together(text, group.iter().map(|&i| &calls[i]), with_text);
-                let answer = self.send_once(client, call.key(), command, left).await;
-                apart(answer, group.len())
+        let text = group.first().and_then(|call| call.shared_text());
+        if let Some(text) = text.filter(|_| shared) {
+            let command = together(text, &group, with_text);
+            let answer = self.send_once(client, command, left).await;
+            if !matches!(&answer, Err(error) if error.is_forbidden()) {
+                return apart(answer, group.len());
             }
-            _ => {
-                let command = alone(call, with_text);
-                vec![self.send_once(client, call.key(), command, left).await]
-            }
+            // One of the keys is. The script has not begun, since it would have caught the error.
         }
+        let apart = group.into_iter().map(|call| alone(call, with_text));
+        let sent = apart.map(|command| self.send_once(client, command, left));
+        join_all(sent).await
     }
 
     async fn send_once(
         &self,
         client: &Client,
-        key: &[u8],
-        (command, arguments): (&'static str, Vec<Value>),
+        command: Command,
         left: Duration,
     ) -> Result<Value, StoreError> {
         let options = Options {
@@ -337,23 +347,24 @@ impl Link {
         };
         // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
         let slot = if client.is_clustered() {
-            fred::util::redis_keyslot(key)
+            fred::util::redis_keyslot(&command.key)
         } else {
             // Nobody looks at it.
             0
         };
-        let command = CustomCommand::new_static(command, ClusterHash::Custom(slot), false);
+        let custom = CustomCommand::new_static(command.name, ClusterHash::Custom(slot), false);
         let result = client
             .with_options(&options)
-            .custom(command, arguments)
+            .custom(custom, command.arguments)
             .await;
         let result = result.map_err(|error| StoreError::new(classify(&error)));
-        self.listen(client, key, result.as_ref().err());
+        let (key, calls) = (&command.key, command.calls);
+        self.listen(client, key, calls, result.as_ref().err());
         result
     }
 
     /// Gives a connection up that leaves calls unanswered.
-    fn listen(&self, client: &Client, key: &[u8], error: Option<&StoreError>) {
+    fn listen(&self, client: &Client, key: &[u8], calls: u32, error: Option<&StoreError>) {
         let node = || {
             let cluster = client
                 .is_clustered()
@@ -362,10 +373,12 @@ impl Link {
         };
         match error.map(StoreError::kind) {
             Some(ErrorKind::Timeout) => {
-                if self.silence.unanswered(node(), self.clock.monotonic()) {
+                let now = self.clock.monotonic();
+                if self.silence.unanswered(node(), calls, now) {
                     let client = client.clone();
                     // If it fails, the next calls fail too, and it is tried again.
-                    tokio::spawn(async move { client.force_reconnection().await });
+                    self.runtime
+                        .spawn(async move { client.force_reconnection().await });
                 }
             }
             Some(ErrorKind::Unreachable(_) | ErrorKind::Lost(_)) => {}

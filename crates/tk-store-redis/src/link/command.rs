@@ -51,39 +51,60 @@ impl Call {
     }
 }
 
-/// The command that carries one call, and its arguments.
-pub(super) fn alone(call: &Call, with_text: bool) -> (&'static str, Vec<Value>) {
-    let named = Value::Bytes(call.key().clone());
-    match call {
+/// What is sent.
+pub(super) struct Command {
+    pub(super) name: &'static str,
+    pub(super) arguments: Vec<Value>,
+    /// Of the first call: it tells the node of a cluster.
+    pub(super) key: Bytes,
+    /// How many calls it carries.
+    pub(super) calls: u32,
+}
+
+/// The command that carries one call.
+pub(super) fn alone(call: &Call, with_text: bool) -> Command {
+    let key = call.key().clone();
+    let named = Value::Bytes(key.clone());
+    let (name, arguments) = match call {
         Call::Forget { .. } => ("UNLINK", vec![named]),
         Call::Script {
             script, arguments, ..
         } => {
-            let (command, script) = script.alone().named(with_text);
+            let (name, script) = script.alone().named(with_text);
             let mut all = Vec::with_capacity(5);
             all.extend([script, Value::Integer(1), named]);
             arguments.append_to(&mut all);
-            (command, all)
+            (name, all)
         }
+    };
+    Command {
+        name,
+        arguments,
+        key,
+        calls: 1,
     }
 }
 
-/// The command that runs `text` for calls that go together, and its arguments.
-pub(super) fn together<'a>(
-    text: &Text,
-    calls: impl ExactSizeIterator<Item = &'a Call> + Clone,
-    with_text: bool,
-) -> (&'static str, Vec<Value>) {
-    let (command, script) = text.named(with_text);
+/// The command that runs `text` for calls that go together.
+pub(super) fn together(text: &Text, calls: &[&Call], with_text: bool) -> Command {
+    let (name, script) = text.named(with_text);
     let mut all = Vec::with_capacity(2 + 2 * calls.len());
     all.extend([script, Value::Integer(calls.len() as i64)]);
-    all.extend(calls.clone().map(|call| Value::Bytes(call.key().clone())));
+    all.extend(calls.iter().map(|call| Value::Bytes(call.key().clone())));
     for call in calls {
         if let Call::Script { arguments, .. } = call {
             arguments.append_to(&mut all);
         }
     }
-    (command, all)
+    Command {
+        name,
+        arguments: all,
+        key: calls
+            .first()
+            .map(|call| call.key().clone())
+            .unwrap_or_default(),
+        calls: calls.len() as u32,
+    }
 }
 
 /// The answers of `count` calls that went together.

@@ -1,18 +1,19 @@
 //! Calls that are made at the same time, gathered to be sent together.
 //!
-//! A call that finds others in flight waits until every task that is ready to run has had its turn, which is when the first
-//! of those that wait comes up again, and not until any answer comes: so it is delayed by others' work, never by the
-//! network. A call that is alone is sent at once.
+//! A call that finds others in flight waits until every task that is ready to run has had its turn, and not until any answer
+//! comes: so it is delayed by others' work, never by the network. A call that is alone is sent at once.
 
 use std::{
+    future::poll_fn,
     mem, ptr,
     sync::{Arc, Mutex, PoisonError},
+    task::Poll,
 };
 
 use fred::types::Value;
+use futures_util::future::join_all;
 use tokio::{
     sync::oneshot::{Receiver, Sender, channel},
-    task::yield_now,
     time::Instant,
 };
 
@@ -51,11 +52,27 @@ struct Collector(Option<Arc<Link>>);
 
 impl Collector {
     async fn collect(mut self) {
-        yield_now().await;
+        after_others().await;
         if let Some(link) = self.0.take() {
             link.send_gathered().await;
         }
     }
+}
+
+/// Ends when every task that was ready to run on this thread has had its turn.
+///
+/// `tokio::task::yield_now` leaves its task with the thread until that has nothing else to do, so one that is kept busy would hold up the calls of
+/// all threads. A task that wakes itself goes to the end of a queue from which idle threads help themselves.
+async fn after_others() {
+    let mut is_behind = false;
+    poll_fn(|context| {
+        if mem::replace(&mut is_behind, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Drop for Collector {
@@ -72,23 +89,40 @@ impl Link {
     pub(super) async fn send_with_others(self: &Arc<Self>, call: Call, due: Instant) -> Answer {
         let (answer, is_first) = self.gathering.add(call, due);
         if is_first {
-            tokio::spawn(Collector(Some(self.clone())).collect());
+            self.runtime.spawn(Collector(Some(self.clone())).collect());
         }
         let lost = |_| Err(ErrorKind::Lost("the runtime is shutting down".into()).into());
         answer.await.unwrap_or_else(lost)
     }
 
+    /// Sends what has been gathered, and tells each command's callers their answers as soon as it is answered.
     async fn send_gathered(&self) {
         let mut waiting = self.gathering.take();
         // Nobody is charged for a call that was given up before it was sent.
         waiting.retain(|waiting| !waiting.caller.is_closed());
         // They have no order of their own, and those of one script go together if they are neighbours.
         waiting.sort_by_key(|waiting| waiting.call.shared_text().map(ptr::from_ref));
-        let Some(due) = waiting.iter().map(|waiting| waiting.due).min() else {
+        let mut groups: Vec<Vec<Waiting>> = Vec::new();
+        for waiting in waiting {
+            match groups.last_mut() {
+                Some(group)
+                    if group.len() < self.bounds.max_batch
+                        && group[0].call.goes_with(&waiting.call) =>
+                {
+                    group.push(waiting);
+                }
+                _ => groups.push(vec![waiting]),
+            }
+        }
+        join_all(groups.into_iter().map(|group| self.answer(group))).await;
+    }
+
+    async fn answer(&self, group: Vec<Waiting>) {
+        let Some(due) = group.iter().map(|waiting| waiting.due).min() else {
             return;
         };
+        let waiting = group.into_iter();
         let (calls, callers): (Vec<_>, Vec<_>) = waiting
-            .into_iter()
             .map(|waiting| (waiting.call, waiting.caller))
             .unzip();
         let answers = self.send_all(self.client(), &calls, false, due).await;

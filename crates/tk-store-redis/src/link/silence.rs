@@ -49,12 +49,12 @@ impl Silence {
         }
     }
 
-    /// The node left a call unanswered. Whether its connection is to be given up: once for all calls that find that out.
-    pub(super) fn unanswered(&self, node: Option<Server>, now: Monotonic) -> bool {
+    /// The node left `calls` of one command unanswered. Whether its connection is to be given up: once for all calls that find that out.
+    pub(super) fn unanswered(&self, node: Option<Server>, calls: u32, now: Monotonic) -> bool {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         self.any.store(true, Relaxed);
         let count = nodes.entry(node).or_default();
-        *count = count.saturating_add(1);
+        *count = count.saturating_add(calls);
         let now = now.as_micros();
         if *count < self.threshold || now < self.not_before.load(Relaxed) {
             return false;
@@ -74,27 +74,28 @@ mod tests {
     fn a_connection_is_given_up_after_calls_in_a_row_and_not_again_at_once() {
         let silence = Silence::new(3, Duration::from_secs(1));
         let at = |millis: u64| Monotonic::from_micros(millis * 1_000);
-        assert!(!silence.unanswered(None, at(0)));
-        assert!(!silence.unanswered(None, at(0)));
+        assert!(!silence.unanswered(None, 1, at(0)));
+        assert!(!silence.unanswered(None, 1, at(0)));
         silence.answered(|| None);
-        assert!(!silence.unanswered(None, at(0)));
-        assert!(!silence.unanswered(None, at(0)));
-        assert!(silence.unanswered(None, at(0)));
+        assert!(!silence.unanswered(None, 1, at(0)));
+        assert!(!silence.unanswered(None, 1, at(0)));
+        assert!(silence.unanswered(None, 1, at(0)));
         for _ in 0..100 {
             assert!(
-                !silence.unanswered(None, at(999)),
+                !silence.unanswered(None, 1, at(999)),
                 "others in flight find the same out"
             );
         }
-        assert!(silence.unanswered(None, at(1_000)));
+        assert!(silence.unanswered(None, 1, at(1_000)));
+        assert!(silence.unanswered(None, 3, at(2_000)), "of one command");
     }
 
     #[test]
     fn the_answers_of_other_nodes_prove_nothing() {
         let silence = Silence::new(2, Duration::from_secs(1));
         let node = |port| Some(Server::new("127.0.0.1", port));
-        assert!(!silence.unanswered(node(1), Monotonic::ORIGIN));
+        assert!(!silence.unanswered(node(1), 1, Monotonic::ORIGIN));
         silence.answered(|| node(2));
-        assert!(silence.unanswered(node(1), Monotonic::ORIGIN));
+        assert!(silence.unanswered(node(1), 1, Monotonic::ORIGIN));
     }
 }

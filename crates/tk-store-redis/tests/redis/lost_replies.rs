@@ -230,6 +230,28 @@ fn concurrent_checks_whose_replies_are_lost_are_counted_once_at_most() {
     });
 }
 
+/// As many calls in commands of their own would have said so, too.
+#[test]
+fn a_connection_that_left_the_calls_of_one_command_unanswered_is_given_up() {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(&server);
+    block_on(async {
+        let builder = RedisStore::builder("test").url(proxy.url());
+        // Long enough that fred itself does not give it up meanwhile.
+        let store = builder.deadline(Duration::from_secs(1)).build().unwrap();
+        settle(&store).await;
+        proxy.set(Fault::LosesReplies);
+        for answer in store.check_many(&hundred(), &[("key", 1); 5]).await {
+            assert_eq!(unknown(answer), ErrorKind::Timeout);
+        }
+        proxy.set(Fault::None);
+        while let Err(Error::Store(error)) = store.check(&hundred(), "another", 1).await {
+            assert_ne!(*error.kind(), ErrorKind::Timeout, "on the old connection");
+        }
+        assert_eq!(counted(&server).await, 5);
+    });
+}
+
 #[test]
 fn a_request_that_never_arrives_is_unknown_too() {
     let server = RedisServer::start();

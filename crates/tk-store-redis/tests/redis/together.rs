@@ -1,22 +1,33 @@
 //! Calls that are made at the same time and go to the server together.
 
-use std::time::Duration;
+use std::{pin::pin, sync::mpsc, time::Duration};
 
-use futures_util::future::join_all;
+use fred::{
+    interfaces::ClientLike,
+    types::{Builder as FredBuilder, RespVersion, config::Config},
+};
+use futures_util::{future::join_all, poll};
 use tk_core::{Error, FixedWindow, Gcra, SlidingWindow, SlidingWindowLog, Store, TokenBucket};
 use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted};
 use tk_testkit::{
     conformance::block_on,
     servers::{Answer, RedisServer},
 };
+use tokio::runtime::Runtime;
 
-use crate::support::on;
+use crate::support::{PATIENT, on};
 
 /// Long enough that nothing replenishes while a test runs.
 const LONG: Duration = Duration::from_secs(1 << 24);
 
 fn hundred() -> FixedWindow {
     FixedWindow::new(100, LONG).unwrap()
+}
+
+/// One of a single thread, which stands still unless it is asked to run.
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
 }
 
 /// How often the server has run a script.
@@ -47,10 +58,7 @@ async fn known<S: Scripted>(server: &RedisServer, store: &RedisStore<S>, strateg
 fn concurrent_checks_share_commands_and_checks_alone_do_not_wait() {
     let server = RedisServer::start();
     // With more threads than one it depends on them how many calls find each other.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    runtime.unwrap().block_on(async {
+    runtime().block_on(async {
         let store = on(&server).build().unwrap();
         known(&server, &store, &hundred()).await;
         let strategy = hundred();
@@ -186,6 +194,146 @@ fn scripts_of_several_kinds_keep_the_order_of_a_batch_on_a_server_that_knows_non
         let answers = store.check_many(&hundred(), &calls).await;
         let remaining = answers.into_iter().map(|answer| answer.unwrap().remaining);
         assert!(remaining.eq([100, 97, 97, 95, 95]));
+    });
+}
+
+/// Sixty-five are a full command and one call, for which there is a script of its own.
+#[test]
+fn the_last_call_of_a_batch_does_not_overtake_the_others_on_a_server_that_knows_its_script_only() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = on(&server).build().unwrap();
+        let _ = store.check(&hundred(), "key", 1).await.unwrap();
+        let answers = store.check_many(&hundred(), &[("key", 1); 65]).await;
+        let remaining = answers.into_iter().map(|answer| answer.unwrap().remaining);
+        assert!(remaining.eq((34..99).rev()));
+    });
+}
+
+/// A server refuses a command for the sake of any one key.
+#[test]
+fn a_key_that_an_acl_forbids_refuses_no_other() {
+    let server = RedisServer::start();
+    let rules = ["on", ">secret", "+@all", "~{tk:mine:*"];
+    server.ask(&[&["ACL", "SETUSER", "guest"], &rules[..]].concat());
+    let url = server.url().replace("://", "://guest:secret@");
+    block_on(async {
+        let builder = RedisStore::builder("mine").url(url).deadline(PATIENT);
+        let mine: RedisStore<FixedWindow> = builder.build().unwrap();
+        let others = mine.with_policy("others").unwrap();
+        for left in [99, 98] {
+            let (strategy, keys) = (hundred(), ["a", "b", "c", "d"]);
+            let stores = [&mine, &mine, &others, &mine];
+            let checks = stores.iter().zip(keys);
+            let checks = checks.map(|(store, key)| store.check(&strategy, key, 1));
+            let mut answers = join_all(checks).await;
+            let text = answers.remove(2).unwrap_err().to_string();
+            assert!(text.contains("NOPERM"), "{text}");
+            for answer in answers {
+                assert_eq!(answer.unwrap().remaining, left);
+            }
+        }
+    });
+}
+
+#[test]
+fn clients_of_either_protocol_can_take_the_answers_of_many_calls() {
+    let server = RedisServer::start();
+    block_on(async {
+        for version in [RespVersion::RESP2, RespVersion::RESP3] {
+            let mut config = Config::from_url(&server.url()).unwrap();
+            config.version = version;
+            let client = FredBuilder::from_config(config).build().unwrap();
+            let connection = client.init().await.unwrap();
+            server.ask(&["FLUSHALL"]);
+            let bad = "{tk:test:fixed:bad}";
+            server.ask(&["SET", bad, "something else", "PX", "100000"]);
+            let builder = RedisStore::builder("test").client(client.clone());
+            let store = builder.deadline(PATIENT).build().unwrap();
+            let calls = [("key", 1), ("bad", 1), ("key", 2)];
+            let answers = store.check_many(&hundred(), &calls).await;
+            assert_eq!(answers[0].as_ref().unwrap().remaining, 99);
+            let error = answers[1].as_ref().unwrap_err().to_string();
+            assert!(error.contains("no use"), "{error}");
+            assert_eq!(answers[2].as_ref().unwrap().remaining, 97);
+            client.quit().await.unwrap();
+            let _ = connection.await;
+        }
+    });
+}
+
+#[test]
+fn a_runtime_that_stands_still_does_not_hold_up_the_calls_of_another() {
+    let server = RedisServer::start();
+    let strategy = hundred();
+    let running = runtime();
+    let store = running.block_on(async {
+        let store = on(&server).build().unwrap();
+        known(&server, &store, &strategy).await;
+        store
+    });
+    let standing = runtime();
+    standing.block_on(async {
+        let checks = (0..3).map(|_| store.check(&strategy, "key", 1));
+        assert!(poll!(pin!(join_all(checks))).is_pending());
+    });
+    running.block_on(async {
+        let checks = (0..3).map(|_| store.check(&strategy, "key", 1));
+        for answer in join_all(checks).await {
+            let _ = answer.unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_thread_that_is_kept_busy_does_not_hold_up_the_calls_that_it_began_to_gather() {
+    let server = RedisServer::start();
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let builder = on(&server).deadline(Duration::from_secs(2));
+        let store = builder.build().unwrap();
+        known(&server, &store, &hundred()).await;
+        for _ in 0..10 {
+            let store = store.clone();
+            let (answered, done) = mpsc::channel::<()>();
+            let asks = tokio::spawn(async move {
+                // It has its turn before the calls are sent, on this thread or on the other.
+                tokio::spawn(async move { done.recv_timeout(PATIENT) });
+                let strategy = hundred();
+                let checks = (0..2).map(|_| store.check(&strategy, "key", 1));
+                join_all(checks).await
+            });
+            for answer in asks.await.unwrap() {
+                let _ = answer.unwrap();
+            }
+            drop(answered);
+        }
+    });
+}
+
+#[test]
+fn callers_learn_that_the_runtime_of_a_store_has_ended() {
+    let server = RedisServer::start();
+    let strategy = hundred();
+    let ends = runtime();
+    let store = ends.block_on(async {
+        let store = on(&server).build().unwrap();
+        known(&server, &store, &strategy).await;
+        store
+    });
+    let lives = runtime();
+    let checks = (0..3).map(|_| store.check(&strategy, "key", 1));
+    let mut checks = pin!(join_all(checks));
+    lives.block_on(async { assert!(poll!(&mut checks).is_pending()) });
+    drop(ends);
+    lives.block_on(async {
+        for answer in checks.await {
+            let Err(Error::Store(error)) = answer else {
+                panic!("{answer:?}");
+            };
+            assert!(!matches!(error.kind(), ErrorKind::Timeout), "{error}");
+        }
     });
 }
 
