@@ -131,8 +131,8 @@ impl<S: Scripted> Builder<S> {
     /// How many calls one command may carry, at most 1,024; 64 if not set. With 1, each goes by itself.
     ///
     /// Calls that are made while others are in flight, and those of a `check_many`, go together, as one script for many keys: that takes
-    /// the server and the client about half the time. The server does nothing else meanwhile, for some 8 microseconds a call; for 40
-    /// where windows slide, and for 600 if they have 1,024 slices.
+    /// the server and the client less time. The server does nothing else meanwhile, for some 8 microseconds a call. Sliding windows and
+    /// logs, which take it longer, go by themselves.
     ///
     /// In a cluster every call goes by itself, since its keys lie in different slots. Behind a proxy that sends a command where its first
     /// key belongs this must be 1.

@@ -83,8 +83,8 @@ macro_rules! script {
     };
 }
 
-/// A script made of these files that is called for one key at a time.
-#[cfg(feature = "fair")]
+/// A script made of these files that is called for one key at a time: where its work outweighs the command's, others had better not wait for
+/// it.
 macro_rules! lone_script {
     ($($file:literal)*) => {
         Script {
@@ -110,17 +110,17 @@ pub(crate) static FIXED_WINDOW: Scripts = Scripts {
 };
 
 pub(crate) static SLIDING_WINDOW: Scripts = Scripts {
-    check: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
-    peek: script!("shared/time" "shared/functions" "sliding_window/peek"),
-    lease: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
-    give_back: script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
+    check: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
+    peek: lone_script!("shared/time" "shared/functions" "sliding_window/peek"),
+    lease: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
+    give_back: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
 };
 
 pub(crate) static LOG: Scripts = Scripts {
-    check: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
-    peek: script!("shared/time" "shared/functions" "shared/limit" "log/state" "log/peek"),
-    lease: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
-    give_back: script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
+    check: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
+    peek: lone_script!("shared/time" "shared/functions" "shared/limit" "log/state" "log/peek"),
+    lease: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
+    give_back: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
 };
 
 /// A budget that regions draw from.

@@ -265,7 +265,8 @@ impl<S: Scripted> Store for RedisStore<S> {
 
     /// Checks in one round trip, or one to each node of a cluster, and in their order.
     ///
-    /// As many as [`Builder::max_batch`] go as one command, and are decided at one instant. In a cluster each is decided by itself.
+    /// As many as [`Builder::max_batch`] go as one command, and are decided at one instant. In a cluster, and where windows slide, each is
+    /// decided by itself.
     async fn check_many<K: Key>(
         &self,
         strategy: &S,

@@ -60,7 +60,12 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
         ("in flight on threads", &|| {
             ceiling(settings, &server, ("two worker threads", &threads))
         }),
-        ("leased", &|| leased(settings, &server, &runtime)),
+        ("leased", &|| {
+            leased(settings, &server, ("one thread", &runtime))
+        }),
+        ("leased on threads", &|| {
+            leased(settings, &server, ("two worker threads", &threads))
+        }),
         #[cfg(limitador)]
         ("limitador", &|| limitador::run(settings, &server, &runtime)),
     ];
@@ -271,9 +276,17 @@ fn by_tool(server: &RedisServer, command: &[String], requests: u32) -> Result<Du
     Ok(Duration::from_secs_f64(1.0 / rate))
 }
 
-/// One caller, whose units are leased in batches: by the default clock, which is `QuantaClock`, and by the system's.
-fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Result<Table> {
-    let mut table = Table::new("Redis, leased", "nanoseconds per check");
+/// One caller, whose units are leased in batches: by the default clock, by the system's, and by the default clock with the next batch asked for when
+/// half of one is left.
+fn leased(
+    settings: &Settings,
+    server: &RedisServer,
+    (name, runtime): (&str, &Runtime),
+) -> Result<Table> {
+    let mut table = Table::new(
+        format!("Redis, leased, {name}"),
+        "nanoseconds per check, beside one that asks each time",
+    );
     let (rounds, calls) = if settings.quick {
         (3, 500)
     } else {
@@ -282,19 +295,21 @@ fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Resul
     let strategy = FixedWindow::per_day(LIMIT)?;
     let strict = AsyncRateLimiter::new(strategy, runtime.block_on(async { store(server) })?);
     for batch in [10, 100, 1_000] {
-        let tier = |store: RedisStore<FixedWindow>| {
-            let mode = Mode::Leased(Lease::batch(batch));
-            TwoTier::builder(strategy, store).mode(mode)
+        let tier = |low_water| {
+            let mode = Mode::Leased(Lease::batch(batch).low_water(low_water));
+            anyhow::Ok(TwoTier::builder(strategy, store(server)?).mode(mode))
         };
-        let connected = || runtime.block_on(async { store::<FixedWindow>(server) });
-        let by_counter = tier(connected()?).build()?;
-        let by_system = tier(connected()?).clock(SystemClock).build()?;
-        let mut times = [const { Vec::new() }; 3];
+        let (default, by_system, ahead) = runtime.block_on(async {
+            let by_system = tier(0)?.clock(SystemClock).build()?;
+            anyhow::Ok((tier(0)?.build()?, by_system, tier(batch / 2)?.build()?))
+        })?;
+        let mut times = [const { Vec::new() }; 4];
         for round in 0..=rounds {
             let leased = calls * batch as u32;
             let blocks = [
-                timed(runtime, leased, serial(&by_counter, leased))?,
+                timed(runtime, leased, serial(&default, leased))?,
                 timed(runtime, leased, serial(&by_system, leased))?,
+                timed(runtime, leased, serial(&ahead, leased))?,
                 timed(runtime, calls, serial(&strict, calls))?,
             ];
             for (times, block) in times.iter_mut().zip(blocks) {
@@ -303,17 +318,18 @@ fn leased(settings: &Settings, server: &RedisServer, runtime: &Runtime) -> Resul
                 }
             }
         }
-        let [by_counter, by_system, strict] =
+        let [default, by_system, ahead, strict] =
             times.each_mut().map(|times| percentile(times, 50) * 1e3);
-        let strict = ("ThrottleKit strict", strict);
-        table.row(
-            format!("batch {batch}, QuantaClock (default)"),
-            [("leased", by_counter), strict].map(named),
-        );
-        table.row(
-            format!("batch {batch}, SystemClock"),
-            [("leased", by_system), strict].map(named),
-        );
+        for (how, leased) in [
+            ("by default", default),
+            ("SystemClock", by_system),
+            ("refilled ahead", ahead),
+        ] {
+            table.row(
+                format!("batch {batch}, {how}"),
+                [("leased", leased), ("ThrottleKit strict", strict)].map(named),
+            );
+        }
     }
     Ok(table)
 }
