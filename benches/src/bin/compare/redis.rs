@@ -19,7 +19,7 @@ use fred::{
 use tk_benches::{Stopwatch, Table};
 use tk_core::{AsyncRateLimiter, FixedWindow, Gcra, Limiter, SystemClock};
 use tk_store_redis::{RedisStore, Scripted};
-use tk_testkit::servers::{Answer, RedisServer};
+use tk_testkit::servers::{Answer, Proxy, RedisServer};
 use tk_twotier::{Lease, Mode, TwoTier};
 use tokio::runtime::{Builder, Runtime};
 
@@ -49,10 +49,23 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
     let parts: &[Part<'_>] = &[
         ("steps", &|| steps::run(settings, &server, &check)),
         ("round trips", &|| {
-            round_trips(settings, &server, ("one thread", &runtime))
+            let way = ("one thread", &runtime, server.url());
+            round_trips(settings, &server, way)
         }),
         ("round trips on threads", &|| {
-            round_trips(settings, &server, ("two worker threads", &threads))
+            let way = ("two worker threads", &threads, server.url());
+            round_trips(settings, &server, way)
+        }),
+        // With a round trip as long as one to another host.
+        ("round trips through a proxy", &|| {
+            let proxy = Proxy::to(&server);
+            proxy.delay_replies(Duration::from_micros(10));
+            let way = (
+                "one thread, through a proxy that delays",
+                &runtime,
+                proxy.url(),
+            );
+            round_trips(settings, &server, way)
         }),
         ("in flight", &|| {
             ceiling(settings, &server, ("one thread", &runtime))
@@ -74,7 +87,11 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Table>> {
 }
 
 fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
-    let builder = RedisStore::builder("bench").url(server.url());
+    store_at(&server.url())
+}
+
+fn store_at<S: Scripted>(url: &str) -> Result<RedisStore<S>> {
+    let builder = RedisStore::builder("bench").url(url);
     Ok(builder.deadline(PATIENT).build()?)
 }
 
@@ -82,7 +99,7 @@ fn store<S: Scripted>(server: &RedisServer) -> Result<RedisStore<S>> {
 fn round_trips(
     settings: &Settings,
     server: &RedisServer,
-    (name, runtime): (&str, &Runtime),
+    (name, runtime, url): (&str, &Runtime, String),
 ) -> Result<Table> {
     let mut table = Table::new(
         format!("Redis, one call after the other, {name}"),
@@ -97,8 +114,8 @@ fn round_trips(
     ];
     let mut times = [const { Vec::new() }; 4];
     runtime.block_on(async {
-        let limiter = AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store(server)?);
-        let client = connect(server).await?;
+        let limiter = AsyncRateLimiter::new(Gcra::per_second(LIMIT)?, store_at(&url)?);
+        let client = connect(&url).await?;
         let nothing = server.ask(&["SCRIPT", "LOAD", "return 1"]);
         let nothing = nothing.text().context("the server takes no script")?;
         let nothing = [b"EVALSHA".to_vec(), nothing.into_bytes(), b"0".to_vec()];
@@ -359,8 +376,8 @@ fn timed(
     Ok(stopwatch.elapsed() / checks)
 }
 
-async fn connect(server: &RedisServer) -> Result<Client> {
-    let client = FredBuilder::from_config(Config::from_url(&server.url())?).build()?;
+async fn connect(url: &str) -> Result<Client> {
+    let client = FredBuilder::from_config(Config::from_url(url)?).build()?;
     client.init().await?;
     Ok(client)
 }
