@@ -177,7 +177,7 @@ impl Link {
         };
         let due = Instant::now() + self.bounds.deadline;
         // Were one of several scripts unknown to the server, the others would overtake it.
-        let mixed = calls.windows(2).any(|pair| !pair[0].goes_with(&pair[1]));
+        let mixed = calls.windows(2).any(|pair| !pair[0].is_like(&pair[1]));
         let sent = pin!(self.send_all(self.client(), calls, mixed, due));
         let results = timeout_at(due + GRACE, sent).await;
         let results = results

@@ -44,10 +44,20 @@ impl Call {
         }
     }
 
+    /// Whether both run the same script.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Script { script, .. }, Self::Script { script: other, .. }) => {
+                ptr::eq(*script, *other)
+            }
+            (Self::Forget { .. }, Self::Forget { .. }) => true,
+            _ => false,
+        }
+    }
+
     /// Whether one command can carry both.
     pub(super) fn goes_with(&self, other: &Self) -> bool {
-        let texts = self.shared_text().zip(other.shared_text());
-        texts.is_some_and(|(own, other)| ptr::eq(own, other))
+        self.shared_text().is_some() && self.is_like(other)
     }
 }
 

@@ -32,18 +32,17 @@ fn runtime() -> Runtime {
 
 /// How often the server has run a script.
 fn scripts_run(server: &RedisServer) -> u64 {
+    calls_of("evalsha", server) + calls_of("eval", server)
+}
+
+fn calls_of(command: &str, server: &RedisServer) -> u64 {
     let Answer::Text(text) = server.ask(&["INFO", "commandstats"]) else {
         panic!("INFO without a text");
     };
     let text = String::from_utf8(text).unwrap();
-    let calls = |command: &str| {
-        let head = format!("cmdstat_{command}:calls=");
-        let line = text.lines().find_map(|line| line.strip_prefix(&head));
-        line.map_or(0, |line| {
-            line.split(',').next().unwrap().parse::<u64>().unwrap()
-        })
-    };
-    calls("evalsha") + calls("eval")
+    let head = format!("cmdstat_{command}:calls=");
+    let line = text.lines().find_map(|line| line.strip_prefix(&head));
+    line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
 }
 
 async fn known<S: Scripted>(server: &RedisServer, store: &RedisStore<S>, strategy: &S) {
@@ -93,7 +92,28 @@ fn a_batch_goes_in_commands_of_the_size_that_was_set() {
     });
 }
 
-/// A limit for one unit, of any kind, is told from the others in one batch.
+async fn texts_stay_at_home<S: Scripted>(strategy: S) {
+    let server = RedisServer::start();
+    let store = on(&server).build().unwrap();
+    known(&server, &store, &strategy).await;
+    for answer in store.check_many(&strategy, &[("key", 1); 20]).await {
+        assert!(answer.unwrap().allowed);
+    }
+    assert_eq!(calls_of("eval", &server), 0);
+    assert!(calls_of("evalsha", &server) >= 1);
+}
+
+#[test]
+fn a_batch_sends_no_text_of_a_script_that_the_server_knows() {
+    block_on(async {
+        texts_stay_at_home(Gcra::new(50, LONG).unwrap()).await;
+        texts_stay_at_home(TokenBucket::new(50, 50, LONG).unwrap()).await;
+        texts_stay_at_home(FixedWindow::new(50, LONG).unwrap()).await;
+        texts_stay_at_home(SlidingWindow::new(50, LONG).unwrap()).await;
+        texts_stay_at_home(SlidingWindowLog::new(50, LONG).unwrap()).await;
+    });
+}
+
 async fn errors_stay_with_their_keys<S: Scripted>(strategy: S) {
     let server = RedisServer::start();
     let store: RedisStore<S> = on(&server).build().unwrap();
