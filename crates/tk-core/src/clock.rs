@@ -39,8 +39,8 @@ pub trait Clock: Send + Sync {
     /// passed between them; [`Duration::MAX`] if there is no such bound.
     ///
     /// A lease must not outlast its window, so whoever counts leases ends them so much earlier, and counts none by a clock
-    /// without a bound. It does not change over a clock's life. Rounding a reading down to whole microseconds does not count, and zero is the default: a
-    /// clock that remembers or interpolates has to say more.
+    /// without a bound. It does not change over a clock's life. Rounding a reading down to whole microseconds does not count, and zero is
+    /// the default: a clock that remembers or interpolates has to say more, and one that wraps another passes its lag on.
     fn lag(&self) -> Duration {
         Duration::ZERO
     }

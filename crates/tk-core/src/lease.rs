@@ -89,6 +89,34 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// By how many parts per million a holder's clock and the store's may differ in rate, unless it is known better.
+    pub const DRIFT_PPM: u32 = 1_000;
+
+    /// The part of a `span` that its holder may count on: less what clocks `drift_ppm` apart in rate make of it, rounded up to at least
+    /// a microsecond, and less the microseconds that the holder's clock may [lag](crate::Clock::lag).
+    ///
+    /// Counted from before the request was sent, it ends no later than the span itself, which is counted from when the grant was made.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tk_core::Grant;
+    ///
+    /// let second = Duration::from_secs(1);
+    /// assert_eq!(Grant::trusted(second, Grant::DRIFT_PPM, 20), Duration::from_micros(998_979));
+    /// ```
+    #[must_use]
+    pub const fn trusted(span: Duration, drift_ppm: u32, lag: u64) -> Duration {
+        let micros = span.as_micros();
+        let drift = micros * drift_ppm as u128 / 1_000_000 + 1;
+        let trusted = micros.saturating_sub(drift + lag as u128);
+        // More than 2^64 microseconds are as good as 2^64.
+        Duration::from_micros(if trusted > u64::MAX as u128 {
+            u64::MAX
+        } else {
+            trusted as u64
+        })
+    }
+
     /// Charges a partial grant to `state`: `min(want, available)` units, none if that is less than `at_least`.
     ///
     /// `at_least` counts as at least 1, and `want` as at least `at_least` and at most the

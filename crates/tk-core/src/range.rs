@@ -43,8 +43,8 @@ impl Range {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::OutOfRange`] naming `clock.lag` if that is above [`Range::MAX_PERIOD_MICROS`], or has no bound: such a clock cannot tell
-    /// when a lease ends.
+    /// [`ConfigError::OutOfRange`] naming `clock.lag` if that is above [`Range::MAX_PERIOD_MICROS`], or has no bound, as a
+    /// [`CachedClock`](crate::CachedClock)'s has none: such a clock cannot tell when a lease ends.
     pub const fn lag(lag: Duration) -> Result<u64, ConfigError> {
         let micros = lag.as_nanos().div_ceil(1_000);
         Self::between("clock.lag", micros, 0, Self::MAX_PERIOD_MICROS)

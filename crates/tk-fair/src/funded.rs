@@ -3,7 +3,8 @@
 //! # What is lent ends with its window
 //!
 //! A grant comes with the time until its window ends, on the lender's clock. That time is counted here on the monotonic clock from the
-//! instant the request was *sent*, less a thousandth and a microsecond for drift and less what the clock may [lag](Clock::lag), so that no unit is spent after its
+//! instant the request was *sent*, less a thousandth and a microsecond for drift and less what the clock may
+//! [lag](Clock::lag), so that no unit is spent after its
 //! window, however the walls differ and however slow the reply was. A grant that is over when it arrives is dropped. Every unit spent here
 //! was deducted there in the same window, so all processes together never exceed the limit.
 //!
@@ -77,6 +78,8 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         lender: L,
     ) -> Result<Self, ConfigError> {
         let state = State::new(settings.shares(), Range::lag(clock.lag())?);
+        // A clock's first reading may take long, and is not left to a request.
+        let _ = clock.monotonic();
         Ok(Self {
             settings,
             quantum,

@@ -104,7 +104,7 @@ impl<S: Scripted> Builder<S> {
 
     /// How many connections to keep to the server, or to each node of a cluster; 1 if not set.
     ///
-    /// Calls share a connection, and commands, without waiting for each other's answers, so one carries 100,000 calls a second.
+    /// Calls share a connection, and commands, without waiting for each other's answers, so one carries some 100,000 calls a second.
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
@@ -174,6 +174,10 @@ impl<S: Scripted> Builder<S> {
     pub fn build(self) -> Result<RedisStore<S>, BuildError> {
         self.check()?;
         let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
+        if let Some(clock) = &self.clock {
+            // A clock's first reading may take long, and is not left to a request.
+            let _ = clock.now();
+        }
         let space = Space::new(&self.prefix, &self.policy, S::NAME);
         let (clients, own) = match self.server.ok_or(BuildError::NoServer)? {
             Server::Clients(clients) => (clients, false),

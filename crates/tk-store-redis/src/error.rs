@@ -77,7 +77,7 @@ pub enum ErrorKind {
 }
 
 /// Errors that the server gives before a script has written anything.
-const BEFORE_WRITES: [&str; 15] = [
+const BEFORE_WRITES: [&str; 16] = [
     "ASK",
     "BUSY",
     "CROSSSLOT",
@@ -87,6 +87,7 @@ const BEFORE_WRITES: [&str; 15] = [
     "MISCONF",
     "MOVED",
     "NOAUTH",
+    "NOPERM",
     "NOREPLICAS",
     "NOSCRIPT",
     "OOM",

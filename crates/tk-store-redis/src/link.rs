@@ -47,7 +47,7 @@ use tokio::{
 
 use self::{
     attempt::{Attempt, Remedy},
-    command::{Command, alone, apart, together},
+    command::{Command, alone, answers_of, together},
     gathering::Gathering,
     silence::Silence,
     supervise::Trouble,
@@ -230,15 +230,15 @@ impl Link {
         }
         let mut attempt = Attempt::new(false);
         loop {
-            let left = due.duration_since(began);
             let command = alone(call, attempt.with_text);
-            let error = match self.send_once(client, command, left).await {
+            let error = match self.send_once(client, command, due).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             let again = match attempt.remedy(&error) {
-                None => false,
-                Some(Remedy::SendAgain | Remedy::SendAlone) => true,
+                // It went alone.
+                None | Some(Remedy::SendAlone) => false,
+                Some(Remedy::SendAgain) => true,
                 Some(Remedy::Refresh) => self.refresh(client, began, due).await,
             };
             if !again {
@@ -264,7 +264,6 @@ impl Link {
         let mut round: Vec<_> = (0..calls.len()).collect();
         while !round.is_empty() {
             let began = Instant::now();
-            let left = due.duration_since(began);
             let alike = |&a: &usize, &b: &usize| {
                 calls[a].goes_with(&calls[b]) && attempts[a].with_text == attempts[b].with_text
             };
@@ -275,7 +274,7 @@ impl Link {
             let sent = groups.map(|group| {
                 let with_text = attempts[group[0]].with_text;
                 let group = group.iter().map(|&i| &calls[i]).collect();
-                self.send_group(client, group, shared, with_text, left)
+                self.send_group(client, group, shared, with_text, due)
             });
             let answers = join_all(sent).await;
             let (mut next, mut stale) = (Vec::new(), false);
@@ -309,35 +308,36 @@ impl Link {
         }
     }
 
-    /// Sends calls that go together as one command, or a call as one of its own unless its script is to be `shared`.
+    /// Sends a group as one command if that is to be `shared`, and else, or if one of its keys is forbidden, each call as a command of its
+    /// own.
     async fn send_group(
         &self,
         client: &Client,
         group: Vec<&Call>,
         shared: bool,
         with_text: bool,
-        left: Duration,
+        due: Instant,
     ) -> Vec<Result<Value, StoreError>> {
         let text = group.first().and_then(|call| call.shared_text());
         if let Some(text) = text.filter(|_| shared) {
             let command = together(text, &group, with_text);
-            let answer = self.send_once(client, command, left).await;
+            let answer = self.send_once(client, command, due).await;
             if !matches!(&answer, Err(error) if error.is_forbidden()) {
-                return apart(answer, group.len());
+                return answers_of(answer, group.len());
             }
-            // One of the keys is. The script has not begun, since it would have caught the error.
+            // One of the keys is forbidden to us. The script has not begun: it would have caught an error of its own.
         }
-        let apart = group.into_iter().map(|call| alone(call, with_text));
-        let sent = apart.map(|command| self.send_once(client, command, left));
-        join_all(sent).await
+        let commands = group.into_iter().map(|call| alone(call, with_text));
+        join_all(commands.map(|command| self.send_once(client, command, due))).await
     }
 
     async fn send_once(
         &self,
         client: &Client,
         command: Command,
-        left: Duration,
+        due: Instant,
     ) -> Result<Value, StoreError> {
+        let left = due.duration_since(Instant::now());
         let options = Options {
             max_attempts: Some(1),
             // Zero would mean no timeout.

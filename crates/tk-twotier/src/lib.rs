@@ -39,7 +39,8 @@
 //! span of time a fleet admits at most what the strategy allows there and nodes × batch.
 //!
 //! What is assumed: the clocks' rates differ by less than the margin; the monotonic clock counts the time a machine sleeps (Linux's does
-//! not: the feature `boot-clock` has one that does) and lags by no more than it says; the store's clock does not step forward within a window, and it forgets nothing. A breach admits at most
+//! not: the feature `boot-clock` has one that does) and lags by no more than it says; the store's clock does not step forward within
+//! a window, and it forgets nothing. A breach admits at most
 //! the credits outstanding.
 
 #![forbid(unsafe_code)]

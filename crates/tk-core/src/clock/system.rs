@@ -98,11 +98,23 @@ fn wall() -> u64 {
 }
 
 #[cfg(test)]
+static WALL_IS_SET: std::sync::RwLock<()> = std::sync::RwLock::new(());
+
+#[cfg(all(test, feature = "quanta"))]
+impl SystemClock {
+    /// Keeps the tests of this process from setting the wall meanwhile.
+    pub(super) fn unmoved() -> impl Sized {
+        WALL_IS_SET.read()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn reanchoring_follows_a_wall_that_was_set_forward() {
+        let _set = WALL_IS_SET.write();
         const HOUR: u64 = 3_600_000_000;
         const MINUTE: u64 = 60_000_000;
         // A wall that is set forward by an hour is an hour ahead of what was anchored.

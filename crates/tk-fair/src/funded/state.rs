@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tk_core::Grant;
+
 use super::lender::{Funding, InFlight, Lender, Reply};
 use crate::shares::{Shares, Verdict};
 
@@ -74,8 +76,7 @@ impl<L: Lender> State<L> {
     ) -> bool {
         let Reply { sent, want, .. } = *reply;
         let micros = |span: Duration| span.as_micros() as u64;
-        let span = micros(funding.span);
-        let end = sent + span.saturating_sub(span / 1_000 + 1 + self.lag);
+        let end = sent + micros(Grant::trusted(funding.span, Grant::DRIFT_PPM, self.lag));
         if now >= end {
             return false;
         }

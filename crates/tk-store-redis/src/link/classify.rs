@@ -66,13 +66,14 @@ fn answered(code: &str, text: &str) -> ErrorKind {
 /// a script that catches it finds it with the line.
 fn unwrapped(text: &str) -> &str {
     let wraps = ["ERR Error running script", "@user_script"];
-    let wrapped = wraps.iter().any(|wrap| text.starts_with(wrap));
-    let inner = wrapped
-        .then(|| text.rsplit_once("@user_script:"))
-        .flatten()
-        .map(|(_, rest)| {
-            rest.trim_start_matches(|c: char| c.is_ascii_digit() || " :-".contains(c))
-        });
+    let inner = if wraps.iter().any(|wrap| text.starts_with(wrap)) {
+        text.rsplit_once("@user_script:")
+    } else {
+        None
+    };
+    let inner = inner.map(|(_, rest)| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || " :-".contains(c))
+    });
     inner.filter(|inner| code(inner).is_some()).unwrap_or(text)
 }
 

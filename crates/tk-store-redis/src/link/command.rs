@@ -118,7 +118,7 @@ pub(super) fn together(text: &Text, calls: &[&Call], with_text: bool) -> Command
 }
 
 /// The answers of `count` calls that went together.
-pub(super) fn apart(
+pub(super) fn answers_of(
     answer: Result<Value, StoreError>,
     count: usize,
 ) -> Vec<Result<Value, StoreError>> {

@@ -61,8 +61,8 @@ impl Collector {
 
 /// Ends when every task that was ready to run on this thread has had its turn.
 ///
-/// `tokio::task::yield_now` leaves its task with the thread until that has nothing else to do, so one that is kept busy would hold up the calls of
-/// all threads. A task that wakes itself goes to the end of a queue from which idle threads help themselves.
+/// `tokio::task::yield_now` leaves its task with the thread until that has nothing else to do, so one that is kept busy would hold up
+/// the calls of all threads. A task that wakes itself goes to the end of a queue from which idle threads help themselves.
 async fn after_others() {
     let mut is_behind = false;
     poll_fn(|context| {
@@ -78,8 +78,11 @@ async fn after_others() {
 impl Drop for Collector {
     fn drop(&mut self) {
         if let Some(link) = &self.0 {
-            // With their ends of the channels.
-            drop(link.gathering.take());
+            for waiting in link.gathering.take() {
+                let ended = ErrorKind::Unreachable("the store's runtime has ended".into());
+                // A caller who is gone asks for no answer.
+                let _ = waiting.caller.send(Err(ended.into()));
+            }
         }
     }
 }
@@ -91,7 +94,7 @@ impl Link {
         if is_first {
             self.runtime.spawn(Collector(Some(self.clone())).collect());
         }
-        let lost = |_| Err(ErrorKind::Lost("the runtime is shutting down".into()).into());
+        let lost = |_| Err(ErrorKind::Lost("the store's runtime has ended".into()).into());
         answer.await.unwrap_or_else(lost)
     }
 

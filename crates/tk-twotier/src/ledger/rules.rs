@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tk_core::{ConfigError, Monotonic, Range};
+use tk_core::{ConfigError, Grant, Monotonic, Range};
 
 #[cfg(feature = "faults")]
 use super::Fault;
@@ -28,7 +28,7 @@ impl LeaseRules {
     /// The default margin for clocks that run at different rates: 1,000 parts per million.
     ///
     /// Crystals are off by less than 100, and a clock that is being slewed by at most 500.
-    pub const DRIFT_PPM: u32 = 1_000;
+    pub const DRIFT_PPM: u32 = Grant::DRIFT_PPM;
     /// How often a grant that came too late is asked for again.
     pub const ASKS_AGAIN: u8 = 3;
     /// Ask again for ever; see [`LeaseRules::asks_again`].
@@ -198,9 +198,6 @@ impl LeaseRules {
         // Rule 3: from the send instant, less the drift over the span, rounded up, and less what a later reading may be behind.
         // SPEC: SkewedLeasing!GrantsEndInTime
         // SPEC: SkewedLeasing!NeverOverAdmits
-        let micros = span.as_micros();
-        let drift = micros * u128::from(self.drift_ppm) / 1_000_000 + 1;
-        let trusted = micros.saturating_sub(drift + u128::from(self.lag));
-        sent + Duration::from_micros(u64::try_from(trusted).unwrap_or(u64::MAX))
+        sent + Grant::trusted(span, self.drift_ppm, self.lag)
     }
 }

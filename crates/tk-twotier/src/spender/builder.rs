@@ -61,8 +61,8 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
         self
     }
 
-    /// The clock that [`spend`](LeaseSpender::spend) is given readings of, and of no other: each counts from an instant of its own. The default is
-    /// [`SystemClock`], which a caller has at hand without asking the spender for it.
+    /// The clock that [`spend`](LeaseSpender::spend) is given readings of, and of no other: another may start elsewhere, or lag by more.
+    /// The default is [`SystemClock`], which a caller has at hand without asking the spender for it.
     ///
     /// Credits end by its [lag](Clock::lag) earlier than they otherwise would.
     pub fn clock<C2: Clock>(self, clock: C2) -> LeaseSpenderBuilder<C2> {
@@ -92,6 +92,8 @@ impl<C: Clock> LeaseSpenderBuilder<C> {
             line: Line::new(),
             has_leased: false,
         };
+        // A clock's first reading may take long, and is not left to a request.
+        let _ = self.clock.monotonic();
         Ok(LeaseSpender {
             state: Mutex::new(state),
             limit,

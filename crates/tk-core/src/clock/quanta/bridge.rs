@@ -25,7 +25,8 @@
 //!   bracket `2k`, and a bridge of a thousand `1,000 (k - 1)`. With `k` at most 1.005 that is less than 10.01, so 10 in whole microseconds.
 //! - **`k` is measured before it is trusted.** Until [`PROBATION`] has passed, and for ever if need be, each answer is a reading of the
 //!   system. Then what the system says has passed must be more than was counted, by at least 5 and at most a part in 256. The readings are exact
-//!   to 4 in all and the counts to 1, so 1 < `k` < 1.0045. A system's clock that is slewed (by at most 500 ppm) leaves it below 1.005.
+//!   to 4 in all and the counts to 1, so 1 < `k` < 1.0045. A system's clock that is slewed (by 500 ppm, as NTP's daemon does) leaves it below
+//!   1.005; one that is slewed faster is behind the slewed clock, not behind the time that passes.
 //!
 //! # A counter that leaps
 //!
@@ -41,6 +42,13 @@ use core::sync::atomic::{AtomicI64, Ordering};
 
 /// By how many microseconds an estimate is behind, at most.
 pub(super) const LAG: u64 = 20;
+
+const _: () = {
+    // With a count that is slow by 5 in 1,000: rounding, the bracket, and a bridge; and what a leap adds.
+    let even = 3 + 2 + BRIDGE * 5 / 1_000;
+    let leap = BRIDGE * 5 / 1_000 + 2 + 1;
+    assert!(even + leap <= LAG, "the sums above");
+};
 
 /// Microseconds counted between two readings of the system's clock.
 const BRIDGE: u64 = 1_000;
@@ -109,9 +117,10 @@ impl Bridge {
         // Before the system is read: a correction by a later reading would look as if it were ahead of this one.
         let correction = self.correction.load(Ordering::Relaxed);
         let bracket = Bracket::read(count, system);
-        if !has_begun && !self.may_begin(&bracket) {
-            // One less, as a corrected estimate is, so that nothing steps back when bridges begin.
-            return bracket.system - 1;
+        let begins = || bracket.is_tight() && self.may_begin(&bracket);
+        if !has_begun && !begins() {
+            // One less, as a corrected estimate is, so that nothing steps back when bridges begin; and nothing before the origin.
+            return (bracket.system - 1).max(0);
         }
         let Bracket {
             before,
@@ -131,8 +140,7 @@ impl Bridge {
         after + correction.max(before)
     }
 
-    /// Whether the count's rate is what it is meant to be, as far as the time since the first reading can tell; if the bracket is
-    /// tight, for else its counts are of another time than its system.
+    /// Whether the count's rate is what it is meant to be, as far as the time since the first reading can tell.
     fn may_begin(&self, bracket: &Bracket) -> bool {
         let Some((system, count)) = self.began else {
             return false;
@@ -249,7 +257,7 @@ mod tests {
             let mut last = 0;
             steps.into_iter().all(|(silence, pauses, often)| {
                 // Now and then an hour of silence, or a thread that is held up for seconds.
-                let silence = i64::from(silence) % if often < 8 { 3_600_000_000_000 } else { 400_000 };
+                let silence = if often < 8 { i64::from(silence) * 1_000 } else { i64::from(silence) % 400_000 };
                 let scale = if often % 4 == 0 { 100_000 } else { 10 };
                 machine.pass(silence);
                 let (called, estimate, answered) =
@@ -267,6 +275,8 @@ mod tests {
             let bridge = machine.trusting();
             let mut furthest = i64::MIN;
             steps.into_iter().all(|(pass, leap)| {
+                // Half of them by less than three bridges.
+                let leap = if pass % 2 == 0 { leap % 3_000_000 } else { leap };
                 // Forth by anything, back by more than a bridge; and once in a bridge.
                 if !(-2_000_000..=0).contains(&leap) {
                     machine.leapt.set(machine.leapt.get() + i64::from(leap));
@@ -281,6 +291,15 @@ mod tests {
                 })
             })
         }
+    }
+
+    #[test]
+    fn a_reading_in_the_first_microsecond_is_none_before_the_origin() {
+        let machine = Machine::new(NOMINAL);
+        machine.nanos.set(0);
+        let bridge = machine.bridge();
+        let (_, estimate, _) = machine.read(&bridge, [0; 3]);
+        assert_eq!(estimate, 0);
     }
 
     #[test]
