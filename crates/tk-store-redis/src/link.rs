@@ -21,6 +21,7 @@ mod bounds;
 mod classify;
 mod command;
 mod gathering;
+mod sending;
 mod silence;
 mod supervise;
 
@@ -36,28 +37,21 @@ use std::{
 use fred::{
     clients::Client,
     interfaces::{ClientLike, ClusterInterface},
-    types::{ClusterHash, CustomCommand, Value, config::Options},
+    types::Value,
 };
-use futures_util::future::join_all;
 use tk_core::{Clock, SystemClock};
 use tokio::{
     runtime::Handle,
     time::{Instant, sleep_until, timeout, timeout_at},
 };
 
-use self::{
-    attempt::{Attempt, Remedy},
-    command::{Command, alone, answers_of, together},
-    gathering::Gathering,
-    silence::Silence,
-    supervise::Trouble,
-};
 pub(crate) use self::{
     bounds::{Bounds, DEFAULT_BOUNDS, never_again},
     classify::classify,
     command::Call,
     supervise::Supervisor,
 };
+use self::{gathering::Gathering, silence::Silence, supervise::Trouble};
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
@@ -214,175 +208,6 @@ impl Link {
         match error {
             Some(error) if error.is_outage() => self.breaker.failed(self.clock.monotonic()),
             _ => self.breaker.succeeded(),
-        }
-    }
-
-    async fn send(
-        &self,
-        client: &Client,
-        call: &Call,
-        mut began: Instant,
-        due: Instant,
-    ) -> Result<Value, StoreError> {
-        if !client.is_connected() {
-            self.connected(client, due).await?;
-            began = Instant::now();
-        }
-        let mut attempt = Attempt::new(false);
-        loop {
-            let command = alone(call, attempt.with_text);
-            let error = match self.send_once(client, command, due).await {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            let again = match attempt.remedy(&error) {
-                // It went alone.
-                None | Some(Remedy::SendAlone) => false,
-                Some(Remedy::SendAgain) => true,
-                Some(Remedy::Refresh) => self.refresh(client, began, due).await,
-            };
-            if !again {
-                return Err(error);
-            }
-            began = Instant::now();
-        }
-    }
-
-    /// Sends calls in rounds: in each, in their order, those that it is certain were not applied and likely that they will be now. With
-    /// their texts from the start, if that is asked for.
-    async fn send_all(
-        &self,
-        client: &Client,
-        calls: &[Call],
-        with_text: bool,
-        due: Instant,
-    ) -> Result<Vec<Result<Value, StoreError>>, StoreError> {
-        // Were each to wait for a connection by itself, they would wake in any order.
-        self.connected(client, due).await?;
-        let mut attempts = vec![Attempt::new(with_text); calls.len()];
-        let mut results: Vec<_> = calls.iter().map(|_| Ok(Value::Null)).collect();
-        let mut round: Vec<_> = (0..calls.len()).collect();
-        while !round.is_empty() {
-            let began = Instant::now();
-            let alike = |&a: &usize, &b: &usize| {
-                calls[a].goes_with(&calls[b]) && attempts[a].with_text == attempts[b].with_text
-            };
-            let most = self.most_together();
-            // Of several, one that is left over runs the same script: by another name it might be known while the others are not.
-            let shared = most > 1 && calls.len() > 1;
-            let groups = round.chunk_by(alike).flat_map(|group| group.chunks(most));
-            let sent = groups.map(|group| {
-                let with_text = attempts[group[0]].with_text;
-                let group = group.iter().map(|&i| &calls[i]).collect();
-                self.send_group(client, group, shared, with_text, due)
-            });
-            let answers = join_all(sent).await;
-            let (mut next, mut stale) = (Vec::new(), false);
-            for (&i, answer) in round.iter().zip(answers.into_iter().flatten()) {
-                if let Err(error) = &answer
-                    && let Some(remedy) = attempts[i].remedy(error)
-                {
-                    next.push(i);
-                    stale |= remedy == Remedy::Refresh;
-                    if remedy == Remedy::SendAlone {
-                        self.only_alone.store(true, Relaxed);
-                    }
-                }
-                results[i] = answer;
-            }
-            if stale && !self.refresh(client, began, due).await {
-                break;
-            }
-            round = next;
-        }
-        Ok(results)
-    }
-
-    /// How many calls one command may carry.
-    fn most_together(&self) -> usize {
-        let is_clustered = self.clients.iter().any(ClientLike::is_clustered);
-        if is_clustered || self.only_alone.load(Relaxed) {
-            1
-        } else {
-            self.bounds.max_batch
-        }
-    }
-
-    /// Sends a group as one command if that is to be `shared`, and else, or if one of its keys is forbidden, each call as a command of its
-    /// own.
-    async fn send_group(
-        &self,
-        client: &Client,
-        group: Vec<&Call>,
-        shared: bool,
-        with_text: bool,
-        due: Instant,
-    ) -> Vec<Result<Value, StoreError>> {
-        let text = group.first().and_then(|call| call.shared_text());
-        if let Some(text) = text.filter(|_| shared) {
-            let command = together(text, &group, with_text);
-            let answer = self.send_once(client, command, due).await;
-            if !matches!(&answer, Err(error) if error.is_forbidden()) {
-                return answers_of(answer, group.len());
-            }
-            // One of the keys is forbidden to us. The script has not begun: it would have caught an error of its own.
-        }
-        let commands = group.into_iter().map(|call| alone(call, with_text));
-        join_all(commands.map(|command| self.send_once(client, command, due))).await
-    }
-
-    async fn send_once(
-        &self,
-        client: &Client,
-        command: Command,
-        due: Instant,
-    ) -> Result<Value, StoreError> {
-        let left = due.duration_since(Instant::now());
-        let options = Options {
-            max_attempts: Some(1),
-            // Zero would mean no timeout.
-            timeout: Some(left.max(Duration::from_millis(1))),
-            fail_fast: true,
-            ..Options::default()
-        };
-        // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
-        let slot = if client.is_clustered() {
-            fred::util::redis_keyslot(&command.key)
-        } else {
-            // Nobody looks at it.
-            0
-        };
-        let custom = CustomCommand::new_static(command.name, ClusterHash::Custom(slot), false);
-        let result = client
-            .with_options(&options)
-            .custom(custom, command.arguments)
-            .await;
-        let result = result.map_err(|error| StoreError::new(classify(&error)));
-        let (key, calls) = (&command.key, command.calls);
-        self.listen(client, key, calls, result.as_ref().err());
-        result
-    }
-
-    /// Gives a connection up that leaves calls unanswered.
-    fn listen(&self, client: &Client, key: &[u8], calls: u32, error: Option<&StoreError>) {
-        let node = || {
-            let cluster = client
-                .is_clustered()
-                .then(|| client.cached_cluster_state())??;
-            cluster.get_server(fred::util::redis_keyslot(key)).cloned()
-        };
-        match error.map(StoreError::kind) {
-            Some(ErrorKind::Timeout) => {
-                let now = self.clock.monotonic();
-                if self.silence.unanswered(node(), calls, now) {
-                    let client = client.clone();
-                    // If it fails, the next calls fail too, and it is tried again.
-                    self.runtime
-                        .spawn(async move { client.force_reconnection().await });
-                }
-            }
-            Some(ErrorKind::Unreachable(_) | ErrorKind::Lost(_)) => {}
-            _ => self.silence.answered(node),
         }
     }
 
