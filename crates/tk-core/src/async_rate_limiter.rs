@@ -115,7 +115,7 @@ impl<St: Store> AsyncRateLimiter<St> {
     /// The strategy in force.
     #[must_use]
     pub fn strategy(&self) -> St::Strategy {
-        self.strategy.with(Clone::clone)
+        self.strategy.current().clone()
     }
 
     /// The store.

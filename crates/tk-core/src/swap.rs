@@ -1,5 +1,6 @@
 //! A strategy that can be exchanged while others read it.
 
+use core::ops::Deref;
 #[cfg(feature = "std")]
 use std::sync::{OnceLock, PoisonError, RwLock};
 
@@ -30,14 +31,44 @@ impl<S: Clone> Swap<S> {
         *lock.write().unwrap_or_else(PoisonError::into_inner) = strategy;
     }
 
-    /// Calls `f` with the strategy in force. `f` runs outside of the lock, on a copy.
+    /// The strategy in force, unless it was ever changed.
+    #[inline(always)]
+    pub(crate) fn unchanged(&self) -> Option<&S> {
+        #[cfg(feature = "std")]
+        if self.changed.get().is_some() {
+            return None;
+        }
+        Some(&self.first)
+    }
+
+    /// The strategy in force: a copy if it was ever changed, so that no lock is held while it is used.
     #[inline]
-    pub(crate) fn with<R>(&self, f: impl FnOnce(&S) -> R) -> R {
+    pub(crate) fn current(&self) -> Current<'_, S> {
         #[cfg(feature = "std")]
         if let Some(lock) = self.changed.get() {
-            let strategy = lock.read().unwrap_or_else(PoisonError::into_inner).clone();
-            return f(&strategy);
+            let strategy = lock.read().unwrap_or_else(PoisonError::into_inner);
+            return Current::Changed(strategy.clone());
         }
-        f(&self.first)
+        Current::Unchanged(&self.first)
+    }
+}
+
+/// The strategy that is in force when it is asked for.
+pub(crate) enum Current<'a, S> {
+    Unchanged(&'a S),
+    #[cfg(feature = "std")]
+    Changed(S),
+}
+
+impl<S> Deref for Current<'_, S> {
+    type Target = S;
+
+    #[inline]
+    fn deref(&self) -> &S {
+        match self {
+            Self::Unchanged(strategy) => strategy,
+            #[cfg(feature = "std")]
+            Self::Changed(strategy) => strategy,
+        }
     }
 }

@@ -279,7 +279,8 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
     type Strategy = S;
     type Error = Infallible;
 
-    #[inline]
+    // Inlined always: the fronts make one function of it for each kind of key, with the strategy and the cost in registers.
+    #[inline(always)]
     fn check_sync<K: Key + ?Sized>(
         &self,
         strategy: &S,

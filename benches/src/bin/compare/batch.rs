@@ -4,8 +4,9 @@ use std::{hint::black_box, num::NonZeroU32};
 
 use anyhow::Result;
 use governor::Quota;
-use tk_benches::{Contender, Harness, Spread, Table, Traffic, name_of};
-use tk_core::{Gcra, RateLimiter};
+use spinning_top::Spinlock;
+use tk_benches::{Contender, FlatTable, Harness, Spread, Table, Traffic, name_of};
+use tk_core::{Gcra, QuantaClock, RateLimiter};
 use tk_store_memory::MemoryStore;
 
 use crate::section::Settings;
@@ -23,11 +24,14 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
     let quota = Quota::per_hour(hundred).allow_burst(most);
     let ours = RateLimiter::new(strategy, MemoryStore::new());
     let theirs = governor::DefaultKeyedRateLimiter::keyed(quota);
+    let mut flat = FlatTable::new(KEYS as usize, strategy, QuantaClock::new());
     for number in 0..KEYS {
         let name = name_of(number);
         anyhow::ensure!(ours.check(&name)?.allowed, "a new key is admitted");
         anyhow::ensure!(theirs.check_key(&name).is_ok(), "a new key is admitted");
+        anyhow::ensure!(flat.check(&name).allowed, "a new key is admitted");
     }
+    let flat = Spinlock::new(flat);
     let traffic = Traffic::of(Spread::Uniform { keys: KEYS });
     let calls: Vec<(&str, u64)> = traffic
         .stretch()
@@ -40,7 +44,7 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
         (start..start + count / BATCH).map(move |at| &calls[at % all * BATCH..][..BATCH])
     };
     for threads in [1, 2] {
-        let contenders = [
+        let mut contenders = vec![
             Contender::new("ThrottleKit check_many", |thread, count| {
                 for batch in batches(thread, count) {
                     black_box(ours.check_many(batch));
@@ -57,6 +61,14 @@ pub(crate) fn run(settings: &Settings, harness: &mut Harness) -> Result<Table> {
                 }
             }),
         ];
+        if threads == 1 {
+            contenders.push(Contender::new("bare flat table", |thread, count| {
+                let mut flat = flat.lock();
+                for batch in batches(thread, count) {
+                    black_box(flat.check_many(batch.iter().map(|(key, _)| *key)));
+                }
+            }));
+        }
         let figures = harness.compare(settings.plan(threads, 48_000), &contenders);
         let names = contenders.iter().map(|one| one.name().to_owned());
         let plural = if threads == 1 { "" } else { "s" };

@@ -1,11 +1,6 @@
 //! Keyed checks, against governor's keyed limiter on its default map.
 
-use std::{
-    hint::black_box,
-    num::NonZeroU32,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{hint::black_box, num::NonZeroU32, time::Duration};
 
 use anyhow::Result;
 use governor::{
@@ -14,6 +9,7 @@ use governor::{
     middleware::NoOpMiddleware,
     state::keyed::DefaultKeyedStateStore,
 };
+use spinning_top::Spinlock;
 use tk_benches::{Contender, FlatTable, Harness, Spread, Table, Traffic, name_of};
 use tk_core::{CachedClock, Clock, Gcra, QuantaClock, RateLimiter, SystemClock};
 use tk_store_memory::MemoryStore;
@@ -113,7 +109,7 @@ struct Sides<O: Clock + 'static, T: governor::clock::Clock<Instant = Instant>> {
     /// Ours with the system's clock.
     system: RateLimiter<MemoryStore<Gcra, SystemClock>>,
     theirs: Governor<T>,
-    flat: Mutex<FlatTable<O>>,
+    flat: Spinlock<FlatTable<O>>,
     /// Whether the clocks are real ones, and not cached.
     real: bool,
 }
@@ -143,9 +139,9 @@ where
             ours: RateLimiter::new(strategy, MemoryStore::with_clock(ours.clone())),
             system: RateLimiter::new(strategy, MemoryStore::with_clock(SystemClock)),
             theirs: Governor::new(quota, DefaultKeyedStateStore::default(), theirs),
-            flat: Mutex::new(FlatTable::new(keys as usize, strategy, ours)),
+            flat: Spinlock::new(FlatTable::new(keys as usize, strategy, ours)),
         };
-        let mut flat = sides.flat.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flat = sides.flat.lock();
         for number in 0..keys {
             let name = name_of(number);
             anyhow::ensure!(sides.ours.check(&name)?.allowed, "a new key is admitted");
@@ -191,9 +187,14 @@ where
         }
         if threads == 1 {
             contenders.push(Contender::new("bare flat table", |thread, count| {
-                let mut flat = self.flat.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut flat = self.flat.lock();
                 for key in self.traffic.requests(thread, count) {
                     black_box(&flat.check(key));
+                }
+            }));
+            contenders.push(Contender::new("the same behind a lock", |thread, count| {
+                for key in self.traffic.requests(thread, count) {
+                    black_box(&self.flat.lock().check(key));
                 }
             }));
         }
