@@ -6,6 +6,9 @@ use tk_core::{Clock, Decision, Error, Key, Limiter};
 
 use crate::{Timed, Timer};
 
+/// How long a waiter sleeps at most, however long it is told to: meanwhile a limit may be raised, or a key reset.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
 /// Waits until a request fits, instead of refusing it; other crates call this `until_ready`.
 ///
 /// ```
@@ -25,8 +28,9 @@ pub trait Acquire: Limiter + Timed {
     /// Charges `cost` to `key` as soon as it fits, within `within` from now.
     ///
     /// Refuses at once, without waiting, what cannot be met within that time. Sleeps by the decision's
-    /// `retry_after` on the limiter's own clock and asks again, so that callers who wait compete with those who do
-    /// not; nothing is reserved, and nothing is lost when the future is dropped.
+    /// `retry_after` on the limiter's own clock, for a second at most, and asks again: so callers who wait compete with those who do
+    /// not, and learn within a second of a limit that was raised or a key that was reset. Nothing is reserved, and nothing is lost when the
+    /// future is dropped.
     ///
     /// # Errors
     ///
@@ -66,9 +70,10 @@ impl<L: Limiter + Timed> Acquire for L {
                 return Err(AcquireError::TooLate { decision, left });
             }
             // A denial never says "at once", but a user's own strategy might: do not spin on it.
-            self.timer()
-                .sleep(decision.retry_after.max(Duration::from_micros(1)))
-                .await;
+            let pause = decision
+                .retry_after
+                .clamp(Duration::from_micros(1), LONGEST_PAUSE);
+            self.timer().sleep(pause).await;
         }
     }
 }

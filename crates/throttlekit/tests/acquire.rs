@@ -19,12 +19,14 @@ fn limiter<S: Strategy>(strategy: S) -> (Arc<Limiter<S>>, Arc<ManualClock>) {
     (Arc::new(RateLimiter::new(strategy, store)), clock)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_met_in_time_is_refused_at_once_and_nothing_is_reserved() {
     let (limiter, _clock) = limiter(TokenBucket::new(1, 1, 10 * SECOND).unwrap());
     assert!(limiter.check("k").unwrap().allowed);
-    // The clock stands still, so a wait would never end.
+    let start = tokio::time::Instant::now();
     let refused = limiter.acquire("k", 1, SECOND).await.unwrap_err();
+    // Time that is paused passes for those who sleep.
+    assert_eq!(start.elapsed(), Duration::ZERO);
     let AcquireError::TooLate { decision, left } = refused else {
         panic!("{refused}")
     };
@@ -32,14 +34,16 @@ async fn what_cannot_be_met_in_time_is_refused_at_once_and_nothing_is_reserved()
     assert_eq!(limiter.peek("k").unwrap().retry_after, 10 * SECOND);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn several_units_have_one_deadline() {
     let (limiter, _clock) = limiter(TokenBucket::new(3, 1, 10 * SECOND).unwrap());
     assert!(limiter.check_n("k", 3).unwrap().allowed);
+    let start = tokio::time::Instant::now();
     let refused = limiter.acquire("k", 3, SECOND).await.unwrap_err();
     assert!(
         matches!(refused, AcquireError::TooLate { decision, .. } if decision.retry_after == 30 * SECOND)
     );
+    assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test]
@@ -105,11 +109,8 @@ async fn a_wait_of_ages_neither_panics_nor_returns_early() {
     let (limiter, _clock) = limiter(slow);
     assert!(limiter.check_n("k", 100).unwrap().allowed);
     let wait = limiter.acquire("k", 100, Duration::MAX);
-    assert!(
-        tokio::time::timeout(Duration::from_secs(3_600), wait)
-            .await
-            .is_err()
-    );
+    let patience = Duration::from_secs(10);
+    assert!(tokio::time::timeout(patience, wait).await.is_err());
 }
 
 /// Waits through a timer of a millisecond reach a limit of ten thousand per second all the same.
@@ -127,4 +128,49 @@ async fn a_coarse_timer_does_not_hold_the_throughput_back() {
     // Never faster than burst + rate * t; how much slower is measured and not asserted here.
     assert!(took >= Duration::from_micros(99 * 1_950), "{took:?}");
     println!("2,000 units at 10,000 per second took {took:?}");
+}
+
+/// As above, on the clocks that wait in earnest: the default one of a memory store, and the system's.
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_ages_on_a_real_clock_neither_panics_nor_returns_early() {
+    async fn waits(clock: impl throttlekit::Timer + 'static) {
+        let slow = Gcra::new(1, Duration::from_micros(1 << 45))
+            .unwrap()
+            .burst(100)
+            .unwrap();
+        let limiter = RateLimiter::new(slow, MemoryStore::with_clock(clock));
+        assert!(limiter.check_n("k", 100).unwrap().allowed);
+        let wait = limiter.acquire("k", 100, Duration::MAX);
+        let hour = Duration::from_secs(3_600);
+        assert!(tokio::time::timeout(hour, wait).await.is_err());
+    }
+    waits(throttlekit::QuantaClock::new()).await;
+    waits(throttlekit::SystemClock).await;
+}
+
+/// A retry time of an hour says nothing of what an operator may do in that hour.
+#[tokio::test(start_paused = true)]
+async fn a_waiter_learns_within_a_second_that_its_key_was_reset_or_its_limit_raised() {
+    let hourly = |limit| throttlekit::FixedWindow::per_hour(limit).unwrap();
+    for is_reset in [true, false] {
+        let (limiter, clock) = limiter(hourly(1));
+        assert!(limiter.check("k").unwrap().allowed);
+        let waiter = tokio::spawn({
+            let limiter = Arc::clone(&limiter);
+            async move { limiter.acquire("k", 1, 3_600 * SECOND).await }
+        });
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        clock.advance(5 * SECOND);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(!waiter.is_finished());
+        if is_reset {
+            limiter.reset("k").unwrap();
+        } else {
+            limiter.set_strategy(hourly(2));
+        }
+        clock.advance(SECOND);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(waiter.is_finished(), "it sleeps for the rest of the hour");
+        assert!(waiter.await.unwrap().unwrap().allowed);
+    }
 }

@@ -410,6 +410,10 @@ fn settings_are_checked() {
     let refused = [
         (builder(0), "`limit` is 0; allowed is 1 to 281474976710656"),
         (
+            WeightedFairEscrow::builder(10, Duration::ZERO),
+            "`window` is 0; allowed is 1 to 35184372088832",
+        ),
+        (
             builder(10).idle_after(Duration::ZERO),
             "`idle_after` is 0; allowed is 1 to 2000000",
         ),

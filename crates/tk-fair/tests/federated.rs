@@ -4,11 +4,21 @@
 
 mod common;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use common::{Random, now};
+use common::{Down, Random, now};
 use tk_core::{ManualClock, Timestamp};
-use tk_fair::{FederatedEscrow, PoolRule, RegionFairPool, Want, Weigh, ideal};
+use tk_fair::{
+    Draw, FairError, FederatedEscrow, PoolRule, PoolTag, RegionFairPool, RegionGrant, RegionName,
+    RegionPool, Want, Weigh, ideal,
+};
 
 const WINDOW: Duration = Duration::from_secs(10);
 
@@ -188,9 +198,117 @@ fn settings_are_checked() {
         .build()
         .unwrap_err();
     assert_eq!(refused.to_string(), "`quantum` is 11; allowed is 1 to 10");
+    let refused = PoolRule::new(10, Duration::ZERO, Duration::from_micros(1)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "`window` is 0; allowed is 1 to 35184372088832"
+    );
     let refused = PoolRule::new(10, WINDOW, WINDOW / 4).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "`idle_after` is 2500000; allowed is 1 to 2000000"
     );
+}
+
+/// A pool that cannot be reached now and then.
+struct Remote {
+    pool: Pool,
+    down: AtomicBool,
+}
+
+impl RegionPool for Remote {
+    type Error = Down;
+
+    fn rule(&self) -> &PoolRule {
+        self.pool.rule()
+    }
+
+    async fn draw(&self, region: &RegionName, draw: Draw) -> Result<RegionGrant, Down> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(Down);
+        }
+        self.pool.draw(region, draw).await.map_err(|_| Down)
+    }
+
+    async fn give_back(&self, region: &RegionName, tag: PoolTag, amount: u64) -> Result<u64, Down> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(Down);
+        }
+        self.pool
+            .give_back(region, tag, amount)
+            .await
+            .map_err(|_| Down)
+    }
+}
+
+#[test]
+fn an_error_of_the_pool_charges_nothing_and_is_not_for_good() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let rule = PoolRule::new(20, WINDOW, WINDOW / 10).unwrap();
+    let remote = Arc::new(Remote {
+        pool: Arc::new(RegionFairPool::with_clock(rule, clock.clone())),
+        down: AtomicBool::new(true),
+    });
+    let escrow = FederatedEscrow::builder("eu", remote.clone())
+        .quantum(5)
+        .clock(clock)
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let refused = now(escrow.check(&0_u64, 1)).unwrap_err();
+        assert!(matches!(&refused, FairError::Store(error) if **error == Down));
+        assert_eq!(escrow.stats_of(&0_u64).used, 0);
+    }
+    remote.down.store(false, Ordering::Relaxed);
+    let served = (0..30).filter(|_| now(escrow.check(&0_u64, 1)).unwrap().allowed);
+    assert_eq!(served.count(), 20);
+    assert_eq!(escrow.stats_of(&0_u64).used, 20);
+}
+
+#[test]
+fn a_hundred_tenants_in_two_regions_on_ten_units_are_each_served_within_ten_windows() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let rule = PoolRule::new(10, WINDOW, WINDOW / 10).unwrap();
+    let pool: Pool = Arc::new(RegionFairPool::with_clock(rule, clock.clone()));
+    let region = |name| {
+        let builder = FederatedEscrow::builder(name, pool.clone()).quantum(1);
+        builder.clock(clock.clone()).build().unwrap()
+    };
+    let regions = [region("eu"), region("us")];
+    let ask = |tenant: u64| now(regions[tenant as usize % 2].check(&tenant, 1)).unwrap();
+    // All of them are known when the first window begins.
+    clock.advance(WINDOW - WINDOW / 20);
+    for tenant in 0..100 {
+        let _ = ask(tenant);
+    }
+    clock.advance(WINDOW / 20);
+    let mut served: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for round in 0..10 * 20 {
+        for tenant in 0..100 {
+            if ask(tenant).allowed {
+                served.entry(tenant).or_default().push(round / 20);
+            }
+        }
+        clock.advance(WINDOW / 20);
+    }
+    assert_eq!(served.len(), 100, "{served:?}");
+}
+
+#[test]
+fn weight_zero_draws_nothing_from_the_pool() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let rule = PoolRule::new(10, WINDOW, WINDOW / 10).unwrap();
+    let pool: Pool = Arc::new(RegionFairPool::with_clock(rule, clock.clone()));
+    let escrow = FederatedEscrow::builder("eu", pool.clone())
+        .weight_of(|tenant: &u64| *tenant)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    for _ in 0..30 {
+        assert!(now(escrow.check(&0, 1)).unwrap().is_denied());
+        clock.advance(Duration::from_millis(700));
+    }
+    assert_eq!(pool.state().drawn(), 0);
+    assert!(now(escrow.check(&1, 10)).unwrap().allowed);
+    assert!(now(escrow.check(&0, 1)).unwrap().is_denied());
 }

@@ -337,3 +337,49 @@ fn a_clock_that_may_lag_without_bound_counts_no_leases() {
         .unwrap_err();
     assert!(error.to_string().starts_with("`clock.lag` is "), "{error}");
 }
+
+#[test]
+fn weight_zero_admits_nothing_and_leases_nothing() {
+    let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let escrow = WeightedFairEscrow::builder(10, WINDOW)
+        .weight_of(|tenant: &u64| *tenant)
+        .clock(clock.clone())
+        .leased(l2.clone(), "budget", 5)
+        .unwrap();
+    for _ in 0..30 {
+        assert!(now(escrow.check(&0, 1)).unwrap().is_denied());
+        l2.0.clock.advance(Duration::from_millis(700));
+        clock.advance(Duration::from_millis(700));
+    }
+    assert_eq!(l2.0.leased.load(Ordering::Relaxed), 0);
+    assert!(now(escrow.check(&1, 10)).unwrap().allowed);
+    assert!(now(escrow.check(&0, 1)).unwrap().is_denied());
+}
+
+#[test]
+fn a_hundred_tenants_on_ten_units_are_each_served_within_ten_windows() {
+    for quantum in [1, 3, 10] {
+        let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+        let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+        let escrow = WeightedFairEscrow::builder(10, WINDOW)
+            .clock(clock.clone())
+            .leased(l2.clone(), "budget", quantum)
+            .unwrap();
+        let advance = |time| {
+            l2.0.clock.advance(time);
+            clock.advance(time);
+        };
+        let ask = |tenant: &u64| now(escrow.check(tenant, 1)).unwrap().allowed;
+        // All of them are known when the first window begins.
+        advance(WINDOW - WINDOW / 20);
+        assert!((0..100).filter(ask).count() > 0);
+        advance(WINDOW / 20);
+        let mut served = std::collections::BTreeSet::new();
+        for _ in 0..10 * 20 {
+            served.extend((0..100).filter(ask));
+            advance(WINDOW / 20);
+        }
+        assert_eq!(served.len(), 100, "{quantum} at a time");
+    }
+}

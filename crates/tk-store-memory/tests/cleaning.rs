@@ -23,7 +23,7 @@ fn allowed<S: Strategy>(store: &Store<S>, strategy: &S, key: u64) -> bool {
     store.check_sync(strategy, &key, 1).unwrap().allowed
 }
 
-/// Case F1: keys never leave.
+/// A table whose keys never leave grows without end.
 fn empties_while_another_key_is_checked<S: Strategy>(strategy: S, keys: u64) {
     let store = MemoryStore::with_clock(clock());
     for key in 0..keys {
@@ -69,7 +69,7 @@ fn a_key_in_use_stays() {
     }
 }
 
-/// Case F2: a flood of new keys evicts the blocked one, which then starts full.
+/// Who evicts the blocked key to make room for new ones lets it start full.
 #[test]
 fn a_flood_of_new_keys_never_frees_a_blocked_one() {
     for policy in [WhenFull::DenyNewcomers, WhenFull::SharedOverflow] {
@@ -151,7 +151,7 @@ fn a_grant_from_the_shared_entry_can_be_handed_back() {
     assert_eq!(store.peek_sync(&strategy, &3_u64).unwrap().remaining, 4);
 }
 
-/// Case F4: a cache of 0 entries enforces nothing.
+/// A store of 0 entries would enforce nothing.
 #[test]
 fn a_store_without_room_cannot_be_built() {
     let error = MemoryStore::<Gcra>::builder()
@@ -202,4 +202,62 @@ fn bounds_hold_under_threads() {
     });
     assert_eq!(admitted, 100);
     assert_eq!(store.len(), 100);
+}
+
+/// A call that removed all the stale keys of its shard would hold everybody else up meanwhile.
+#[test]
+fn no_call_removes_more_than_a_handful_of_keys() {
+    let store = MemoryStore::builder()
+        .shards(1)
+        .clock(clock())
+        .build()
+        .unwrap();
+    let strategy = Gcra::per_minute(60).unwrap();
+    for key in 0..20_000 {
+        assert!(allowed(&store, &strategy, key));
+    }
+    store.clock().advance(Duration::from_secs(7_200));
+    let mut most = 0;
+    while store.len() > 1 {
+        let before = store.len();
+        allowed(&store, &strategy, u64::MAX);
+        most = most.max(before.saturating_sub(store.len()));
+    }
+    // Five looks at sixteen slots each.
+    assert!((1..=80).contains(&most), "{most} keys in one call");
+}
+
+/// Whatever a state is kept in: a word, or the slab.
+fn a_flood_frees_nobody_before_its_time<S: Strategy>(strategy: S) {
+    for policy in [WhenFull::DenyNewcomers, WhenFull::SharedOverflow] {
+        let store = MemoryStore::builder()
+            .max_keys(1_000)
+            .when_full(policy)
+            .clock(clock())
+            .build()
+            .unwrap();
+        assert!(allowed(&store, &strategy, 0));
+        let denied = store.check_sync(&strategy, &0_u64, 1).unwrap();
+        assert!(denied.is_denied());
+        for key in 1..10_000 {
+            allowed(&store, &strategy, key);
+        }
+        store
+            .clock()
+            .advance(denied.retry_after - Duration::from_micros(1));
+        for key in 1..10_000 {
+            allowed(&store, &strategy, key);
+        }
+        assert!(!allowed(&store, &strategy, 0), "{policy:?}");
+        store.clock().advance(Duration::from_micros(1));
+        assert!(allowed(&store, &strategy, 0), "{policy:?}");
+    }
+}
+
+#[test]
+fn a_flood_of_new_keys_frees_a_blocked_one_at_its_time_and_no_sooner_under_any_strategy() {
+    a_flood_frees_nobody_before_its_time(Gcra::per_hour(1).unwrap());
+    a_flood_frees_nobody_before_its_time(FixedWindow::per_hour(1).unwrap());
+    a_flood_frees_nobody_before_its_time(SlidingWindow::per_hour(1).unwrap());
+    a_flood_frees_nobody_before_its_time(SlidingWindowLog::per_hour(1).unwrap());
 }

@@ -73,7 +73,7 @@ fn any_number_of_windows_decide_as_the_rule_says() {
     }
 }
 
-/// Case B15: swapping in a new limit gives no free burst.
+/// Swapping in a new limiter would give a free burst.
 #[test]
 fn a_new_rate_frees_nobody_and_locks_nobody_out() {
     let limiter = RateLimiter::new(
@@ -123,7 +123,7 @@ fn a_raised_limit_is_obeyed_at_once() {
     assert!(store.check_sync(&high, "a", 1).unwrap().is_denied());
 }
 
-/// Case C26: two policies share one counter.
+/// Two policies on one counter would count each other's calls.
 #[test]
 fn two_limits_over_one_store_count_apart() {
     let store = Arc::new(MemoryStore::with_clock(clock()));

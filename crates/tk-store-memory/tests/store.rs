@@ -134,7 +134,7 @@ fn fifty_of_two_hundred_concurrent_checks_pass() {
     assert_eq!(allowed, 50);
 }
 
-/// Case E8 and the ends of every range: an answer or an error, never a panic.
+/// The ends of every range: an answer or an error, never a panic.
 #[test]
 fn no_input_makes_it_panic() {
     let most = 1 << 48;
@@ -163,7 +163,7 @@ fn no_input_makes_it_panic() {
     }
 }
 
-/// Case E10: state built per worker or per request.
+/// State built per worker or per request would admit the limit once for each.
 #[test]
 fn workers_that_share_a_limiter_share_its_limit() {
     let limiter = Arc::new(limiter(FixedWindow::per_minute(10).unwrap()));

@@ -126,4 +126,18 @@ mod tests {
         assert!(moved.abs_diff(HOUR) < MINUTE, "moved by {moved} us");
         assert!(SystemClock.now() >= before);
     }
+
+    #[test]
+    fn reanchoring_does_not_follow_a_wall_that_was_set_back() {
+        let _set = WALL_IS_SET.write();
+        const HOUR: u64 = 3_600_000_000;
+        // A wall that is set back by an hour is an hour behind what was anchored.
+        anchor().wall.fetch_add(HOUR, Ordering::AcqRel);
+        let before = SystemClock.now();
+        let moved = SystemClock::reanchor();
+        let after = SystemClock.now();
+        anchor().wall.fetch_sub(HOUR, Ordering::AcqRel);
+        assert_eq!(moved, 0);
+        assert!(after >= before, "{after} after {before}");
+    }
 }

@@ -184,7 +184,7 @@ fn readings_that_jump_back_between_cores_refuse_nothing_through_the_system_clock
     assert_eq!(allowed, [true; 10]);
     // Without it: the burst is there, whatever the order of the readings.
     let mut key = gcra(10, secs(1), 10);
-    for at in [0, 5, 3, 8, 6] {
+    for at in [0, 5, 3, 8, 6, 11, 9, 14, 12, 17] {
         key.allows(ms(at), 1);
     }
 }

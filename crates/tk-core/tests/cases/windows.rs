@@ -100,16 +100,15 @@ fn edge_of_the_limit_is_admitted_and_the_next_is_not() {
 
 #[test]
 fn day_is_that_of_utc() {
-    // The night in which clocks in New York go back: midnight there is 4:00 UTC, a day later 5:00 UTC.
-    let local_midnight = secs(1_793_505_600);
-    let utc_midnight = secs(1_793_491_200 + 86_400);
-    let mut key = Key::of(FixedWindow::per_day(1));
-    assert_eq!(
-        key.allows(local_midnight, 1).reset_at.as_micros(),
-        utc_midnight
-    );
-    key.denies(utc_midnight - 1, 1, 1);
-    key.allows(utc_midnight, 1);
+    // The days on which clocks in New York go back and forward: 25 and 23 hours, which begin at 4:00 and at 5:00 UTC.
+    for (day, local_midnight) in [(1_793_491_200, 4), (1_772_928_000, 5)] {
+        let utc_midnight = secs(day + 86_400);
+        let mut key = Key::of(FixedWindow::per_day(1));
+        let first = key.allows(secs(day + local_midnight * 3_600), 1);
+        assert_eq!(first.reset_at.as_micros(), utc_midnight);
+        key.denies(utc_midnight - 1, 1, 1);
+        key.allows(utc_midnight, 1);
+    }
 }
 
 #[test]

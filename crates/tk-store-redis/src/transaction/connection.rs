@@ -123,7 +123,8 @@ impl Connection {
         if by_server {
             commands.push(self.send(key, "TIME", vec![]));
         }
-        let answers = futures_util::future::try_join_all(commands).await?;
+        let answers = futures_util::future::try_join_all(commands).await;
+        let answers = answers.map_err(clock_refused)?;
         let found = found(answers).ok_or_else(|| malformed("not what was asked for"))?;
         self.is_clean = true;
         Ok(found)
@@ -186,6 +187,16 @@ fn why(error: &fred::error::Error) -> StoreError {
     } else {
         classify(error)
     })
+}
+
+/// A server that keeps its clock from this user says so by the command's name, and will say so again.
+fn clock_refused(error: StoreError) -> StoreError {
+    match error.kind() {
+        ErrorKind::Refused(why) if why.starts_with("NOPERM") && why.contains("'time'") => {
+            ErrorKind::TimeRefused(why.clone()).into()
+        }
+        _ => error,
+    }
 }
 
 /// The answers to UNWATCH, WATCH, GET, PTTL and perhaps TIME.

@@ -233,3 +233,41 @@ fn the_permissions_in_the_documentation_are_enough() {
         all(&server, SlidingWindowLog::new(10, hour).unwrap()).await;
     });
 }
+
+/// A ring and a log that nobody of ours has written: a script that fails on them decides nothing.
+#[test]
+fn a_ring_or_a_log_that_is_none_is_an_error_and_is_gone_after_a_reset() {
+    async fn is_refused<S: Scripted>(strategy: S, spoil: &[&[&str]]) {
+        let server = RedisServer::start();
+        let store: RedisStore<S> = on(&server).build().unwrap();
+        for command in spoil {
+            assert!(store.check(&strategy, "key", 5).await.unwrap().allowed);
+            let key = String::from_utf8(server.keys().remove(0).0).unwrap();
+            if command[0] == "SET" {
+                server.ask(&["DEL", &key]);
+            }
+            server.ask(&[&[command[0], &key], &command[1..]].concat());
+            let checked = store.check(&strategy, "key", 1).await.map(|_| ());
+            let leased = store.lease(&strategy, "key", 5, 1).await.map(|_| ());
+            let peeked = store.peek(&strategy, "key").await.map(|_| ());
+            for answer in [checked, leased, peeked] {
+                assert!(matches!(answer, Err(Error::Store(_))), "{command:?}");
+            }
+            store.reset(&strategy, "key").await.unwrap();
+        }
+        assert!(store.check(&strategy, "key", 5).await.unwrap().allowed);
+    }
+    let hour = Duration::from_secs(3_600);
+    block_on(async {
+        let ring = SlidingWindow::new(5, hour).unwrap().buckets(1).unwrap();
+        let ways: [&[&str]; 3] = [
+            &["HSET", "n", "nonsense"],
+            &["HSET", "0", "-5", "1", "-5"],
+            &["SET", "junk"],
+        ];
+        is_refused(ring, &ways).await;
+        let log = SlidingWindowLog::new(5, hour).unwrap();
+        let ways: [&[&str]; 2] = [&["ZADD", "9e15", "T1:2"], &["SET", "junk"]];
+        is_refused(log, &ways).await;
+    });
+}

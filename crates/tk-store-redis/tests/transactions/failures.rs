@@ -8,7 +8,7 @@ use tk_store_redis::{
 };
 use tk_testkit::{
     conformance::block_on,
-    servers::{RedisServer, Wire, free_port},
+    servers::{Answer, Proxy, RedisServer, Wire, free_port},
 };
 
 use crate::support::{LONG, Tab, on};
@@ -205,4 +205,83 @@ fn bad_settings_are_named() {
     let named = TransactionStore::<Tab>::builder("test", "").url("redis://127.0.0.1");
     let error = block_on(async { named.build() }).unwrap_err();
     assert!(error.to_string().contains("strategy"), "{error}");
+}
+
+/// Milliseconds passed where seconds are meant would make it live for a thousand times as long.
+#[test]
+fn no_key_outlives_its_state() {
+    let server = RedisServer::start();
+    block_on(async {
+        let minute = Duration::from_secs(60);
+        let strategy = Gcra::new(10, minute).unwrap();
+        let store = on::<Gcra>(&server).build().unwrap();
+        let claim = |what: &str| {
+            let keys = server.keys();
+            assert_eq!(keys.len(), 1, "{keys:?}");
+            let left = keys[0].1;
+            assert!(0 < left && left <= 60_001, "{what}: {left} ms");
+        };
+        assert!(store.check(&strategy, "key", 1).await.unwrap().allowed);
+        claim("check");
+        let grant = store.lease(&strategy, "key", 9, 1).await.unwrap();
+        assert_eq!(grant.amount, 9);
+        claim("lease");
+        let taken = store
+            .give_back(&strategy, "key", grant.tag, 2)
+            .await
+            .unwrap();
+        assert_eq!(taken, 2);
+        claim("hand-back");
+        server.ask(&["PERSIST", "{tk:test:tx.own:key}"]);
+        assert!(store.check(&strategy, "key", 5).await.unwrap().is_denied());
+        claim("denial of a key that would live for ever");
+    });
+}
+
+/// As behind a name that is given the new primary's address: the old primary has become a replica, and refuses writes.
+#[test]
+fn a_demoted_primary_is_left_within_the_call_that_finds_it_out() {
+    let primary = RedisServer::start();
+    let replica = RedisServer::replica_of(primary.port());
+    let name = Proxy::to(&primary);
+    block_on(async {
+        let strategy = Tab { limit: 10 };
+        let store: TransactionStore<Tab> = TransactionStore::builder("test", "own")
+            .url(name.url())
+            .deadline(Duration::from_secs(5))
+            .build()
+            .unwrap();
+        assert!(store.check(&strategy, "key", 3).await.unwrap().allowed);
+        let mut wire = primary.wire();
+        wire.ask(&["SET", "marker", "1", "EX", "3600"]).unwrap();
+        assert_eq!(wire.ask(&["WAIT", "1", "5000"]).unwrap(), Answer::Number(1));
+        replica.ask(&["REPLICAOF", "NO", "ONE"]);
+        name.lead_to(replica.port());
+        primary.ask(&["REPLICAOF", "127.0.0.1", &replica.port().to_string()]);
+        let decision = store.check(&strategy, "key", 1).await.unwrap();
+        assert_eq!(decision.remaining, 6, "neither lost nor counted twice");
+    });
+}
+
+#[test]
+fn a_server_that_refuses_time_is_told_apart_and_a_callers_clock_helps() {
+    let server = RedisServer::start();
+    server.ask(&["ACL", "SETUSER", "default", "-time"]);
+    block_on(async {
+        let strategy = Tab { limit: 8 };
+        let store = on::<Tab>(&server).build().unwrap();
+        let error = store_error(store.check(&strategy, "key", 1).await);
+        assert!(
+            matches!(error.kind(), ErrorKind::TimeRefused(_)),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(".clock(..)"), "{error}");
+        assert_eq!(
+            (error.applied(), error.is_transient()),
+            (Applied::No, false)
+        );
+        let clock = tk_core::ManualClock::at(tk_core::Timestamp::from_secs(7));
+        let store = on::<Tab>(&server).clock(clock).build().unwrap();
+        assert!(store.check(&strategy, "key", 1).await.unwrap().allowed);
+    });
 }
