@@ -61,7 +61,7 @@ async fn sleep_on(clock: impl Clock, duration: Duration) {
 }
 
 /// Looks at the clock every millisecond, since whoever moves it tells nobody.
-impl Timer for Arc<ManualClock> {
+impl Timer for ManualClock {
     async fn sleep(&self, duration: Duration) {
         let start = self.monotonic();
         while self.monotonic().since(start) < duration {
@@ -70,28 +70,61 @@ impl Timer for Arc<ManualClock> {
     }
 }
 
+impl<C: Timer> Timer for Arc<C> {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        (**self).sleep(duration)
+    }
+}
+
+impl<C: Timer> Timer for &C {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        (**self).sleep(duration)
+    }
+}
+
+impl<L: Timed> Timed for Arc<L> {
+    type Timer = L::Timer;
+
+    fn timer(&self) -> &L::Timer {
+        (**self).timer()
+    }
+}
+
+impl<L: Timed> Timed for &L {
+    type Timer = L::Timer;
+
+    fn timer(&self) -> &L::Timer {
+        (**self).timer()
+    }
+}
+
 #[cfg(feature = "memory")]
 mod over_memory {
-    use tk_core::{AsyncRateLimiter, Clock, RateLimiter, Strategy};
+    use std::sync::Arc;
+
+    use tk_core::{AsyncRateLimiter, RateLimiter, Strategy};
     use tk_store_memory::MemoryStore;
 
     use super::{Timed, Timer};
 
-    impl<S: Strategy, C: Timer + Clock + 'static> Timed for RateLimiter<MemoryStore<S, C>> {
-        type Timer = C;
+    macro_rules! timed {
+        ($($front:ident over $store:ty),*) => { $(
+            impl<S: Strategy, C: Timer + 'static> Timed for $front<$store> {
+                type Timer = C;
 
-        fn timer(&self) -> &C {
-            self.store().clock()
-        }
+                fn timer(&self) -> &C {
+                    self.store().clock()
+                }
+            }
+        )* };
     }
 
-    impl<S: Strategy, C: Timer + Clock + 'static> Timed for AsyncRateLimiter<MemoryStore<S, C>> {
-        type Timer = C;
-
-        fn timer(&self) -> &C {
-            self.store().clock()
-        }
-    }
+    timed!(
+        RateLimiter over MemoryStore<S, C>,
+        RateLimiter over Arc<MemoryStore<S, C>>,
+        AsyncRateLimiter over MemoryStore<S, C>,
+        AsyncRateLimiter over Arc<MemoryStore<S, C>>
+    );
 }
 
 #[cfg(feature = "twotier")]

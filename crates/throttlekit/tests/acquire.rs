@@ -5,8 +5,8 @@
 use std::{sync::Arc, time::Duration};
 
 use throttlekit::{
-    Acquire, AcquireError, Clock, Error, Gcra, ManualClock, MemoryStore, RateLimiter, Strategy,
-    Timestamp, TokenBucket,
+    Acquire, AcquireError, AsyncRateLimiter, Clock, Error, Gcra, ManualClock, MemoryStore,
+    RateLimiter, Strategy, Timestamp, TokenBucket,
 };
 
 type Limiter<S> = RateLimiter<MemoryStore<S, Arc<ManualClock>>>;
@@ -173,4 +173,17 @@ async fn a_waiter_learns_within_a_second_that_its_key_was_reset_or_its_limit_rai
         assert!(waiter.is_finished(), "it sleeps for the rest of the hour");
         assert!(waiter.await.unwrap().unwrap().allowed);
     }
+}
+
+/// Limiters that share a store hold it in an `Arc`; so do tasks their limiter.
+#[tokio::test(start_paused = true)]
+async fn limiters_that_share_a_store_can_be_waited_on() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let store = Arc::new(MemoryStore::with_clock(clock));
+    let mail = RateLimiter::new(Gcra::per_second(1).unwrap(), Arc::clone(&store));
+    let mail = Arc::new(mail.with_prefix("mail").unwrap());
+    let sms = AsyncRateLimiter::new(Gcra::per_second(1).unwrap(), store);
+    assert!(mail.acquire("k", 1, SECOND).await.unwrap().allowed);
+    assert!((&sms).acquire("k", 1, SECOND).await.unwrap().allowed);
+    assert!(mail.acquire("k", 1, SECOND / 2).await.is_err());
 }

@@ -96,22 +96,37 @@ impl<T: Keyed> FlatTable<T> {
     /// As with [`slice::binary_search`], an error is no failure: it says where to [`insert`](FlatTable::insert).
     #[inline(always)]
     pub fn find(&self, fingerprint: Fingerprint) -> Result<usize, usize> {
+        let at = |(line, index)| line * PER_LINE + index;
+        self.search(fingerprint).map(at).map_err(at)
+    }
+
+    /// What has this fingerprint, if it is in the table. Its fingerprint must not be changed: whoever looks for it would not find it.
+    #[must_use]
+    #[inline(always)]
+    pub fn find_mut(&mut self, fingerprint: Fingerprint) -> Option<&mut T> {
+        let (line, index) = self.search(fingerprint).ok()?;
+        Some(&mut self.lines[line].0[index])
+    }
+
+    /// As [`FlatTable::find`], but the line and the place in it: from them the compiler knows that the place is in the table.
+    #[inline(always)]
+    fn search(&self, fingerprint: Fingerprint) -> Result<(usize, usize), (usize, usize)> {
         let mut number = home(fingerprint.bits(), self.lines.len());
         loop {
             let Some(Line(slots)) = self.lines.get(number) else {
                 if number == 0 {
                     // There are no slots at all.
-                    return Err(0);
+                    return Err((0, 0));
                 }
                 number = 0;
                 continue;
             };
             for (index, slot) in slots.iter().enumerate() {
                 if slot.bits() == fingerprint.bits() {
-                    return Ok(number * PER_LINE + index);
+                    return Ok((number, index));
                 }
                 if slot.bits() == 0 {
-                    return Err(number * PER_LINE + index);
+                    return Err((number, index));
                 }
             }
             number += 1;

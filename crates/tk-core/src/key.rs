@@ -79,10 +79,11 @@ impl<const N: usize> Key for [u8; N] {
 }
 
 macro_rules! number_keys {
-    ($($type:ty),*) => { $(
+    ($($type:ty),* as $wide:ty) => { $(
+        /// The number; a negative one is its two's complement in 128 bits. One number is one key, of whatever type.
         impl Key for $type {
             fn feed<S: KeySink>(&self, sink: &mut S) {
-                sink.number((*self).into());
+                sink.number(*self as $wide as u128);
             }
 
             fn is_empty(&self) -> bool {
@@ -92,7 +93,8 @@ macro_rules! number_keys {
     )* };
 }
 
-number_keys!(u8, u16, u32, u64, u128);
+number_keys!(u8, u16, u32, u64, u128, usize as u128);
+number_keys!(i8, i16, i32, i64, i128, isize as i128);
 
 /// The octets: an IPv4 address mapped into IPv6 equals the IPv4 address, so that one client has one key.
 impl Key for IpAddr {
@@ -125,6 +127,17 @@ impl Key for Ipv6Addr {
 
     fn is_empty(&self) -> bool {
         false
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<K: Key + ?Sized + alloc::borrow::ToOwned<Owned: Sync>> Key for alloc::borrow::Cow<'_, K> {
+    fn feed<S: KeySink>(&self, sink: &mut S) {
+        (**self).feed(sink);
+    }
+
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
     }
 }
 

@@ -105,6 +105,10 @@ fn text_and_its_bytes_are_one_key() {
 #[test]
 fn number_is_one_key_whatever_its_width_and_no_text() {
     assert!(same(&7_u8, &7_u16) && same(&7_u32, &7_u64) && same(&7_u64, &7_u128));
+    assert!(same(&7_usize, &7_u64) && same(&7_i32, &7_u64) && same(&-7_i8, &-7_i64));
+    assert!(!same(&-7_i64, &7_i64) && !same(&-1_i8, &u8::MAX) && !same(&-1_i64, &u64::MAX));
+    let name = std::borrow::Cow::Borrowed("name");
+    assert!(same(&name, "name") && same(&name.clone().into_owned(), &name));
     assert!(!same(&7_u64, &8_u64));
     assert!(!same(&7_u64, "7"));
     assert!(!same(&7_u64, &7_u64.to_le_bytes()));

@@ -11,24 +11,29 @@ use tk_core::{Decision, Strategy, Timestamp};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// New keys are denied, as if they had used up their limit. The retry time is that of such a key: a
-    /// lower bound, since nobody knows when a place will be free.
+    /// New keys are denied, as if they had used up their limit. The retry time is that of such a key, and a guess: nobody knows when a
+    /// place will be free.
     #[default]
     DenyNewcomers,
     /// New keys share one entry: together they get the limit of one key.
     SharedOverflow,
 }
 
-/// The denial of a new key: what a key that has just used up its limit would be told.
+/// The answer to a new key: what a key that has just used up its limit would be told. A cost of 0 is allowed, as always.
 pub(crate) fn denial<S: Strategy>(strategy: &S, now: Timestamp, cost: u64) -> Decision {
     let mut exhausted = S::State::default();
     let _ = strategy.decide(&mut exhausted, now, strategy.capacity());
     let decision = strategy.decide(&mut exhausted, now, cost);
+    let allowed = cost == 0;
     Decision {
-        allowed: false,
+        allowed,
         remaining: 0,
-        // A denial with no time to wait would make the caller try again at once.
-        retry_after: decision.retry_after.max(Duration::from_micros(1)),
+        retry_after: if allowed {
+            Duration::ZERO
+        } else {
+            // A denial with no time to wait would make the caller try again at once.
+            decision.retry_after.max(Duration::from_micros(1))
+        },
         ..decision
     }
 }

@@ -232,9 +232,9 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
         fingerprint: Fingerprint,
         action: &A,
     ) -> A::Answer {
-        let search = Search::pressing(fingerprint);
-        let found = (0..LOOKS_WHEN_FULL).any(|_| self.look(call, search) > 0);
-        if found && let Ok(answer) = self.update(call, fingerprint, action) {
+        if self.make_room(call, fingerprint)
+            && let Ok(answer) = self.update(call, fingerprint, action)
+        {
             return answer;
         }
         match self.when_full {
@@ -243,6 +243,12 @@ impl<S: Strategy, C: Clock> MemoryStore<S, C> {
                 .update(call, self.common.overflow, action)
                 .unwrap_or_else(|Full| action.refuse(call)),
         }
+    }
+
+    /// Looks for a key that is as good as new, and removes it.
+    fn make_room(&self, call: &Call<'_, S>, newcomer: Fingerprint) -> bool {
+        let search = Search::pressing(newcomer);
+        (0..LOOKS_WHEN_FULL).any(|_| self.look(call, search) > 0)
     }
 
     /// Looks for stale keys in other shards, where perhaps nobody calls any more, and in the key's own.
@@ -302,7 +308,7 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         let (decision, known) = self
             .shard(fingerprint)
             .read(&call, fingerprint, |state, known| (peek(state), known));
-        if known || !self.common.population.is_full() {
+        if known || !self.common.population.is_full() || self.make_room(&call, fingerprint) {
             return Ok(decision);
         }
         Ok(match self.when_full {

@@ -227,6 +227,57 @@ fn no_call_removes_more_than_a_handful_of_keys() {
     assert!((1..=80).contains(&most), "{most} keys in one call");
 }
 
+#[test]
+fn a_peek_and_a_cost_of_zero_tell_a_newcomer_what_a_check_would() {
+    for (policy, left) in [(WhenFull::DenyNewcomers, 0), (WhenFull::SharedOverflow, 2)] {
+        let store = MemoryStore::builder()
+            .max_keys(1)
+            .when_full(policy)
+            .clock(clock())
+            .build()
+            .unwrap();
+        let strategy = Gcra::per_second(2).unwrap();
+        assert!(allowed(&store, &strategy, 0));
+        let nothing = store.check_sync(&strategy, &1_u64, 0).unwrap();
+        assert!(nothing.allowed && nothing.retry_after.is_zero());
+        assert_eq!(nothing.remaining, left, "{policy:?}");
+        let peeked = store.peek_sync(&strategy, &1_u64).unwrap();
+        assert_eq!((peeked.allowed, peeked.remaining), (left > 0, left));
+        assert_eq!(allowed(&store, &strategy, 1), left > 0);
+        // The one key is as good as new now, and gives way.
+        store.clock().advance(Duration::from_secs(100));
+        let peeked = store.peek_sync(&strategy, &2_u64).unwrap();
+        assert_eq!((peeked.allowed, peeked.remaining), (true, 2), "{policy:?}");
+        assert!(allowed(&store, &strategy, 2));
+    }
+}
+
+/// What was charged after a step back is stale by the clock of before, and not by anybody's now.
+#[test]
+fn a_clock_that_steps_back_frees_nobody_who_was_charged_since() {
+    for max_keys in [2, 64, 100_000] {
+        for policy in [WhenFull::DenyNewcomers, WhenFull::SharedOverflow] {
+            let store = MemoryStore::builder()
+                .shards(1)
+                .max_keys(max_keys)
+                .when_full(policy)
+                .clock(clock())
+                .build()
+                .unwrap();
+            let start = Timestamp::from_secs(1_000_000);
+            store.clock().advance(Duration::from_secs(86_400));
+            let strategy = FixedWindow::per_hour(1).unwrap();
+            assert!(allowed(&store, &strategy, 0));
+            store.clock().set_wall(start);
+            assert!(allowed(&store, &strategy, 1));
+            for newcomer in 2..2_000 {
+                allowed(&store, &strategy, newcomer);
+                assert!(!allowed(&store, &strategy, 1), "{max_keys}, {policy:?}");
+            }
+        }
+    }
+}
+
 /// Whatever a state is kept in: a word, or the slab.
 fn a_flood_frees_nobody_before_its_time<S: Strategy>(strategy: S) {
     for policy in [WhenFull::DenyNewcomers, WhenFull::SharedOverflow] {

@@ -3,7 +3,7 @@
 //! Nothing here waits, nothing allocates for a known key whose state packs, and the work is bounded, apart from moving to a
 //! larger or smaller table, which takes as long as one shard is large.
 
-use tk_core::{Fingerprint, Keyed, Strategy, Timestamp};
+use tk_core::{Fingerprint, Keyed, Strategy};
 
 use super::{Call, Common, sweep::Sweep};
 use crate::{denied::Denied, slab::Slab, table::Table, word::Word};
@@ -12,8 +12,6 @@ use crate::{denied::Denied, slab::Slab, table::Table, word::Word};
 #[repr(C)]
 pub(super) struct Locked<S: Strategy> {
     pub(super) table: Table,
-    /// The largest `now` of any call.
-    pub(super) newest: Timestamp,
     pub(super) sweep: Sweep,
     /// The low bits of the key that was denied last.
     pub(super) denied_last: u64,
@@ -27,7 +25,6 @@ impl<S: Strategy> Locked<S> {
     pub(super) fn new(lives: u64) -> Self {
         Self {
             table: Table::default(),
-            newest: Timestamp::EPOCH,
             sweep: Sweep::default(),
             denied_last: 0,
             lives,

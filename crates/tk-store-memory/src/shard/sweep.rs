@@ -128,8 +128,8 @@ impl<S: Strategy> Locked<S> {
 
     /// Examines a handful of slots and removes the stale keys among them.
     pub(super) fn sweep(&mut self, call: &Call<'_, S>, denied: &Denied, search: Search) -> Swept {
-        self.newest = self.newest.max(call.now);
-        let as_of = self.newest - search.linger;
+        // By this call's time and not by the latest of any call: after a step back, what is charged now is stale by that at once.
+        let as_of = call.now - search.linger;
         let mut removed = 0;
         for _ in 0..HANDFUL {
             let at = self.sweep.cursor as usize;

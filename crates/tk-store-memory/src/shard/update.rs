@@ -25,11 +25,8 @@ impl<S: Strategy> Locked<S> {
         fingerprint: Fingerprint,
         cost: u64,
     ) -> Option<Decision> {
-        self.newest = self.newest.max(call.now);
-        let Ok(at) = self.table.find(fingerprint) else {
-            return None;
-        };
-        let word = self.table.get(at)?.word;
+        let slot = self.table.find_mut(fingerprint)?;
+        let word = slot.word;
         if word.generation() != call.generation {
             return None;
         }
@@ -40,7 +37,7 @@ impl<S: Strategy> Locked<S> {
                 // A state that no longer packs is decided anew, where there is a place for it.
                 let packed = call.strategy.pack(&state)?;
                 denied.withdraw(fingerprint.bits());
-                self.set(at, word.with_state(packed));
+                slot.word = word.with_state(packed);
             }
             // There was nothing to convert: it was a denial. A second one in a row may be the beginning of a flood; to publish the
             // first of each key would have threads fight for the copy's line though nobody reads it.
@@ -63,7 +60,6 @@ impl<S: Strategy> Locked<S> {
         fingerprint: Fingerprint,
         action: &A,
     ) -> Result<A::Answer, Full> {
-        self.newest = self.newest.max(call.now);
         let place = self.table.find(fingerprint);
         let (Ok(at) | Err(at)) = place;
         let Some(word) = self.table.get(at).map(|slot| slot.word) else {
@@ -83,7 +79,7 @@ impl<S: Strategy> Locked<S> {
         Ok(answer)
     }
 
-    /// Adds a key, if its state is written.
+    /// Adds a key, if its state is written. What a new key would be told is no answer if it could not be added.
     fn admit<A: Action<S>>(
         &mut self,
         call: &Call<'_, S>,
@@ -94,10 +90,11 @@ impl<S: Strategy> Locked<S> {
         let incarnation = Incarnation::full(self.lives.wrapping_add(1));
         let mut state = S::State::default();
         let (answer, wrote) = action.act(call, &mut state, incarnation);
-        if wrote != Wrote::Yes {
-            return Ok(answer);
-        }
         let exempt = fingerprint == call.common.overflow;
+        if wrote != Wrote::Yes {
+            let is_full = !exempt && call.common.population.is_full();
+            return if is_full { Err(Full) } else { Ok(answer) };
+        }
         if !exempt && !call.common.population.reserve() {
             return Err(Full);
         }
