@@ -32,6 +32,9 @@ pub trait Acquire: Limiter + Timed {
     /// not, and learn within a second of a limit that was raised or a key that was reset. Nothing is reserved, and nothing is lost when the
     /// future is dropped.
     ///
+    /// The time is that of the limiter's clock: one that is refreshed seldom, a [`CachedClock`](tk_core::CachedClock), lets a waiter
+    /// spin for its last two milliseconds until the next refresh, and keeps to `within` no better than that.
+    ///
     /// # Errors
     ///
     /// [`AcquireError::TooLate`] if the request does not fit within that time, [`AcquireError::Limiter`] if it

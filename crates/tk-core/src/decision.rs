@@ -20,7 +20,7 @@ use crate::Timestamp;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[must_use = "a decision that is not looked at limits nothing"]
 pub struct Decision {
-    /// The request fits and has been charged. A denied request changes nothing.
+    /// The request fits and has been charged. A denied request takes nothing.
     pub allowed: bool,
     /// The most units that could ever fit at once: the strategy's capacity.
     pub limit: u64,
@@ -29,7 +29,7 @@ pub struct Decision {
     /// When the key is fully replenished if nothing else arrives, rounded up to a microsecond.
     pub reset_at: Timestamp,
     /// Zero when allowed. When denied, the least whole number of microseconds after which the same cost is
-    /// admitted if nothing else arrives. Answers from local credits or fair shares give a lower bound.
+    /// admitted if nothing else arrives. Answers from local credits or fair shares give a lower bound, and a store that is full a guess.
     pub retry_after: Duration,
 }
 

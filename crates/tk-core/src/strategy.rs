@@ -80,9 +80,9 @@ use crate::{Decision, Error, Mark, Timestamp};
 ///
 /// # A strategy of one's own
 ///
-/// Three items are enough; the provided ones then work from `decide`. Hand-backs are refused and
-/// states are kept until evicted unless [`mark`](Strategy::mark), [`give_back`](Strategy::give_back) and
-/// [`is_fresh`](Strategy::is_fresh) say otherwise.
+/// Four items are enough; the provided ones then work from `decide`. Hand-backs are refused unless [`mark`](Strategy::mark) and
+/// [`give_back`](Strategy::give_back) say otherwise. Without [`is_fresh`](Strategy::is_fresh), too, it would compile: but then a store
+/// in memory never forgets a key, and one that is bounded fills up for good.
 ///
 /// ```
 /// use core::time::Duration;
@@ -105,12 +105,12 @@ use crate::{Decision, Error, Mark, Timestamp};
 ///     fn decide(&self, state: &mut Self::State, now: Timestamp, cost: u64) -> Decision {
 ///         let today = (now.as_micros() + 18 * DAY / 24) / DAY;
 ///         let used = state.is_some_and(|day| day >= today);
-///         let allowed = cost == 0 || !used;
+///         let allowed = cost == 0 || (cost == 1 && !used);
 ///         if allowed && cost > 0 {
 ///             *state = Some(today);
 ///         }
 ///         let sunrise = Timestamp::from_micros((today + 1) * DAY - 18 * DAY / 24);
-///         let spent = used || cost > 0;
+///         let spent = used || (allowed && cost > 0);
 ///         Decision {
 ///             allowed,
 ///             limit: 1,
@@ -118,6 +118,10 @@ use crate::{Decision, Error, Mark, Timestamp};
 ///             reset_at: if spent { sunrise } else { now },
 ///             retry_after: if allowed { Duration::ZERO } else { sunrise.since(now) },
 ///         }
+///     }
+///
+///     fn is_fresh(&self, state: &Self::State, now: Timestamp) -> bool {
+///         state.is_none_or(|day| day < (now.as_micros() + 18 * DAY / 24) / DAY)
 ///     }
 /// }
 ///

@@ -11,11 +11,11 @@ use crate::{Clock, Monotonic, SystemClock, Timestamp};
 
 /// Remembers a reading of another clock, so that a check costs a load instead of a clock reading.
 ///
-/// Decisions lag behind by at most the time between refreshes: a limit opens that much later, never
-/// earlier. Clones share the reading.
+/// Readings lag behind by at most the time between refreshes. A request is dated as much too early, so in any span of time a limit may
+/// admit what it replenishes in that much more, and a fixed window also what was left of the one before. Clones share the reading.
 ///
 /// That time has no bound: the thread that refreshes may be held up for as long as the system likes, and an owner may
-/// forget. A decision that comes late is a denial too many; a lease that ends late is a limit exceeded. So the [lag](Clock::lag) is
+/// forget. A lease that ended so late would exceed a limit by all its credits. So the [lag](Clock::lag) is
 /// [`Duration::MAX`], and leases are not counted by this clock: a limiter that leases refuses it.
 ///
 /// ```

@@ -38,7 +38,7 @@ impl ManualClock {
         }
     }
 
-    /// Moves both sides forward by `duration`.
+    /// Moves both sides forward by the whole microseconds in `duration`.
     pub fn advance(&self, duration: Duration) {
         self.advance_monotonic(duration);
         let moved = |wall| Some((Timestamp::from_micros(wall) + duration).as_micros());

@@ -13,8 +13,9 @@ use crate::{ConfigError, Decision, Mark, Range, Strategy, Timestamp};
 
 /// At most `limit` units in a window that trails the present, counted in slices.
 ///
-/// Close to exact at any limit, with `buckets + 1` counters per key: only the oldest slice is weighted instead of counted, so the
-/// error is at most one slice. `buckets` need not divide the window. One bucket is the classic estimate
+/// Close to exact at any limit, with `buckets + 1` counters per key: only the oldest slice is weighted instead of counted. No span that is
+/// shorter than the window by a slice or more sees more than `limit`; one as long as the window sees up to twice as much, if all of the
+/// oldest slice's units came at its end. `buckets` need not divide the window. One bucket is the classic estimate
 /// from the previous window.
 ///
 /// ```
@@ -59,7 +60,7 @@ struct Position {
 }
 
 impl SlidingWindow {
-    /// At most `limit` units in any `window`, counted in 10 buckets; see [`SlidingWindow::buckets`].
+    /// About `limit` units in any `window`, counted in 10 buckets; see [`SlidingWindow::buckets`].
     ///
     /// A window shorter than 10 microseconds has as many buckets as microseconds.
     ///
@@ -81,7 +82,7 @@ impl SlidingWindow {
         }
     }
 
-    super::per_period!(SlidingWindow, "At most `limit` units in any span of a ");
+    super::per_period!(SlidingWindow, "About `limit` units in any span of a ");
 
     /// Counts in `buckets` slices: more of them make the estimate finer and the state larger.
     ///
