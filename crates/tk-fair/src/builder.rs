@@ -68,7 +68,10 @@ impl<W, C> EscrowBuilder<W, C> {
         self
     }
 
-    /// The most tenants remembered at once, 2^20 by default. Idle ones give way to new ones; when all are active, a newcomer is denied.
+    /// The most tenants remembered at once, 2^20 by default.
+    ///
+    /// Idle ones give way to new ones, but not before the window ends in which they were active, unless nobody is active any more: forgotten, they would count
+    /// twice if they came back. While all places are taken by such tenants, a newcomer is denied. So there should be places for all who ask in one window.
     pub const fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = max_keys;
         self

@@ -115,7 +115,8 @@ impl<W, C: Clock> WeightedFairEscrow<W, C> {
         Ok(decision(&state.shares, weight, used, verdict, clocking))
     }
 
-    /// Forgets `tenant`: its next check is that of a newcomer. What it used stays used, so that the limit holds.
+    /// Makes a newcomer of `tenant`: nothing is promised to it for the rest of the window, and it has used nothing. What it used stays used, so that
+    /// the limit holds, and its weight goes on counting in the window's sum, once, so that nobody is promised more or less.
     pub fn reset<T: Key + ?Sized>(&self, tenant: &T) {
         let id = self.identity.of(tenant);
         self.lock().shares.leave(id.0);

@@ -126,7 +126,7 @@ impl<P: RegionPool, W, C> FederatedBuilder<P, W, C> {
         }
     }
 
-    /// The most tenants remembered at once, 2^20 by default.
+    /// The most tenants remembered at once, 2^20 by default, as in [`EscrowBuilder::max_keys`].
     pub fn max_keys(mut self, max_keys: usize) -> Self {
         self.tenants = self.tenants.max_keys(max_keys);
         self
@@ -184,7 +184,7 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedEscrow<P, W, C> {
         self.funded.give_back().await
     }
 
-    /// Forgets `tenant` in this region. What it used stays used.
+    /// Makes a newcomer of `tenant` in this region, as [`WeightedFairEscrow::reset`](crate::WeightedFairEscrow::reset) does. What it used stays used.
     pub fn reset<T: Key + ?Sized>(&self, tenant: &T) {
         self.funded.reset(tenant);
     }

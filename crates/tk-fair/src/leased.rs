@@ -120,7 +120,7 @@ impl<St: Store<Strategy = FixedWindow>, W, C: Clock + 'static> LeasedEscrow<St, 
         self.funded.give_back().await
     }
 
-    /// Forgets `tenant` in this process. What it used stays used.
+    /// Makes a newcomer of `tenant` in this process, as [`WeightedFairEscrow::reset`](crate::WeightedFairEscrow::reset) does. What it used stays used.
     pub fn reset<T: Key + ?Sized>(&self, tenant: &T) {
         self.funded.reset(tenant);
     }

@@ -50,7 +50,9 @@
 //! *Other requests keep it*: everyone in `P` is reserved up to `lambda` at least in the sum that is compared with `L`: for a late tenant below `lambda` by the third
 //! point, otherwise because `x > lambda` puts all of `P` ahead. For whoever is overdue the rule says so.
 //! *Newcomers keep it*: `W` rises, `lambda` falls, and no term grows. `W` never falls within a window while somebody is active, so leaving does not
-//! raise `lambda`; a tenant whose weight changes becomes late, and weighs in `W` what it weighed most.
+//! raise `lambda`; a tenant whose weight changes becomes late, and weighs in `W` what it weighed most. Nobody counts twice: whoever counts in `W` is not
+//! forgotten before the window ends, and comes back to what it has used, also if its weight was 0 for a while. (One that was [reset](WeightedFairEscrow::reset)
+//! has used nothing when it comes back; what it used before stays in the second sum.)
 //! *So the guarantee holds*: `I` says that whatever a tenant in `P` may still take fits. And *safety* needs no invariant: every admission is checked
 //! against `L` itself; what a forgotten tenant used stays in `used`.
 //!
@@ -75,7 +77,7 @@
 //!
 //! # Weights that change
 //!
-//! The weight function is asked on each check, from 0, which admits nothing, to [`MAX_WEIGHT`]. Another weight is in force at once. The promise made under the old one is void until the
+//! The weight function is asked on each check, from 0, which admits nothing and ends the tenant's claim until it asks with another weight, to [`MAX_WEIGHT`]. Another weight is in force at once. The promise made under the old one is void until the
 //! next window, since raising it could break somebody else's.
 
 #![deny(unsafe_code)]

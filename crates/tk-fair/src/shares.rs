@@ -46,7 +46,7 @@ pub(crate) enum Verdict {
     Kept { short: u64, until: u64 },
     /// It is due, but `short` is missing of what may be used already.
     Unfunded { short: u64 },
-    /// There is no room for another tenant, and will not be before `until`.
+    /// There is no room for another tenant in this window, unless nobody is active any more, which will not be before `until`.
     Full { until: u64 },
     /// A tenant of weight zero gets nothing.
     Weightless,
@@ -216,11 +216,10 @@ impl Shares {
         self.expire(now);
         self.forget(now);
         if ask.weight == 0 {
-            self.leave(ask.tenant);
-            return (Verdict::Weightless, 0);
+            return (Verdict::Weightless, self.lose_weight(ask.tenant));
         }
         let Some(place) = self.record(ask.tenant) else {
-            let until = self.next_expiry(None);
+            let until = self.last_expiry();
             return (Verdict::Full { until }, 0);
         };
         self.waiting.expect(place);
@@ -241,7 +240,7 @@ impl Shares {
         (verdict, self.used_by(&tenant))
     }
 
-    /// Forgets a tenant. What it used stays used.
+    /// Makes a newcomer of a tenant. What it used stays used, and it goes on counting in the window's sum of weights.
     pub(crate) fn leave(&mut self, tenant: u128) {
         let Some(place) = self.tenants.find(tenant) else {
             return;
@@ -249,18 +248,30 @@ impl Shares {
         if self.is_active(&self.tenants[place]) {
             self.retire(place);
         }
-        self.tenants.leave(&mut self.idle, place);
-        self.tenants.remove(place);
+        if self.counts(&self.tenants[place]) {
+            let turn = self.turn_of_newcomer();
+            let tenant = &mut self.tenants[place];
+            (tenant.used, tenant.turn, tenant.turned_in) = (0, turn, 0);
+        } else {
+            self.remove_idle(place);
+        }
     }
 
     /// When the first reservation ends, other than `asking`'s own; the end of time if there is none.
-    fn next_expiry(&self, asking: Option<u32>) -> u64 {
+    fn next_expiry(&self, asking: u32) -> u64 {
         self.active
             .first()
-            .filter(|first| Some(*first) != asking)
+            .filter(|first| *first != asking)
             .map_or(u64::MAX, |first| {
                 self.tenants[first].asked.saturating_add(self.idle_after)
             })
+    }
+
+    /// When nobody is active any more, if nobody asks.
+    fn last_expiry(&self) -> u64 {
+        self.active.last().map_or(u64::MAX, |last| {
+            self.tenants[last].asked.saturating_add(self.idle_after)
+        })
     }
 
     fn find_fair_level(&mut self) {

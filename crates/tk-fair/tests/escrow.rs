@@ -345,6 +345,81 @@ fn a_newcomer_is_denied_while_all_places_are_taken_by_the_active() {
 }
 
 #[test]
+fn whoever_was_active_is_remembered_until_the_window_ends_or_all_are_idle() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let escrow = WeightedFairEscrow::builder(100, WINDOW)
+        .max_keys(2)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    clock.advance(WINDOW - IDLE / 2);
+    assert!(escrow.check(&0_u64, 1).unwrap().allowed);
+    clock.advance(IDLE / 2);
+    let mut got = [0; 3];
+    let mut ask = |tenant: u64, times| {
+        let admitted = (0..times).filter(|_| escrow.check(&tenant, 1).unwrap().allowed);
+        got[tenant as usize] += admitted.count();
+    };
+    for turn in 0..6 {
+        ask(1 + turn % 2, 100);
+        for _ in 0..2 {
+            clock.advance(IDLE / 2 + Duration::from_millis(1));
+            ask(0, 1);
+        }
+    }
+    ask(0, 100);
+    assert_eq!(got, [50, 50, 0]);
+    assert_eq!(escrow.stats().weight, 2);
+    let denied = escrow.check(&2, 1).unwrap();
+    assert_eq!(denied.retry_after, IDLE, "then all may be idle");
+    clock.advance(IDLE);
+    assert!(escrow.check(&2, 0).unwrap().allowed);
+    assert_eq!(escrow.stats_of(&1).used, 50);
+    clock.advance(WINDOW);
+    assert!(escrow.check(&2, 1).unwrap().allowed);
+}
+
+#[test]
+fn a_weight_that_falls_to_zero_and_comes_back_counts_once() {
+    for flaps in [0, 1, 2, 200] {
+        let shared = Arc::new(AtomicU64::new(1));
+        let weight = shared.clone();
+        let (escrow, clock) = escrow(100, move |tenant: &u64| match tenant {
+            0 => 1,
+            _ => weight.load(Ordering::Relaxed),
+        });
+        known(&escrow, &clock, 0..2);
+        assert!(escrow.check(&0, 1).unwrap().allowed);
+        let mut got = drain(&escrow, 1);
+        for _ in 0..flaps {
+            shared.store(0, Ordering::Relaxed);
+            assert!(escrow.check(&1, 1).unwrap().is_denied());
+            let stats = escrow.stats_of(&1);
+            assert_eq!((stats.weight, stats.used, stats.active), (0, got, false));
+            shared.store(1, Ordering::Relaxed);
+            got += drain(&escrow, 1);
+        }
+        assert_eq!((got, drain(&escrow, 0)), (50, 49), "{flaps} times");
+        assert_eq!(escrow.stats().weight, 2);
+    }
+}
+
+#[test]
+fn a_tenant_that_is_reset_counts_once_and_leaves_others_what_they_were_promised() {
+    let (escrow, clock) = escrow(100, equal);
+    known(&escrow, &clock, 0..2);
+    assert!(escrow.check(&0, 1).unwrap().allowed);
+    let mut got = 0;
+    for _ in 0..200 {
+        escrow.reset(&1);
+        assert_eq!(escrow.stats_of(&1).used, 0);
+        got += u64::from(escrow.check(&1, 1).unwrap().allowed);
+    }
+    assert_eq!((got, drain(&escrow, 0)), (50, 49));
+    assert_eq!(escrow.stats().weight, 2);
+}
+
+#[test]
 fn a_weight_may_change_within_a_window() {
     let shared = Arc::new(AtomicU64::new(1));
     let weight = shared.clone();

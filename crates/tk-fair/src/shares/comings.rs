@@ -1,4 +1,7 @@
 //! Tenants come, fall silent and are forgotten: a few per call, and never all at once.
+//!
+//! Whoever counts in the window's sum of weights is not forgotten before the window ends: it would count again when it comes back,
+//! and lower what is promised to everyone. Those who count became idle after all who do not, so they are at the end of the idle.
 
 use super::{Ask, FORGOTTEN, Line, Shares, Tenant};
 
@@ -6,15 +9,14 @@ use super::{Ask, FORGOTTEN, Line, Shares, Tenant};
 const NEWCOMERS: u64 = 1 << 20;
 
 impl Shares {
-    /// The record of a tenant, a new one if need be; none if all places are taken by the active.
+    /// The record of a tenant, a new one if need be; none if all places are taken by those who count in this window.
     pub(super) fn record(&mut self, tenant: u128) -> Option<u32> {
         if let Some(place) = self.tenants.find(tenant) {
             return Some(place);
         }
         if self.tenants.len() >= self.max_tenants {
-            let place = self.idle.first()?;
-            self.tenants.leave(&mut self.idle, place);
-            self.tenants.remove(place);
+            let first = self.idle.first();
+            self.remove_idle(first.filter(|first| !self.counts(&self.tenants[*first]))?);
         }
         let place = self.tenants.insert(tenant);
         self.tenants[place].turn = self.turn_of_newcomer();
@@ -30,7 +32,7 @@ impl Shares {
     }
 
     /// A newcomer is behind everyone it found, but for those who had something in this window already.
-    fn turn_of_newcomer(&mut self) -> u64 {
+    pub(super) fn turn_of_newcomer(&mut self) -> u64 {
         self.newcomers.next().unwrap_or_else(|| self.next_turn())
     }
 
@@ -185,6 +187,23 @@ impl Shares {
         }
     }
 
+    /// A tenant of weight 0 has no claim. It comes back to its record if its weight does. What it has used.
+    pub(super) fn lose_weight(&mut self, tenant: u128) -> u64 {
+        let Some(place) = self.tenants.find(tenant) else {
+            return 0;
+        };
+        if self.is_active(&self.tenants[place]) {
+            self.retire(place);
+        }
+        let mut tenant = self.tenants[place];
+        if self.was_left_behind(&tenant) {
+            self.count_early(&mut tenant);
+        }
+        (tenant.life, tenant.weight) = (0, 0);
+        self.tenants[place] = tenant;
+        self.used_by(&tenant)
+    }
+
     /// Nothing is promised to anybody, so weights are counted afresh.
     pub(super) fn nobody_is_active(&mut self) {
         self.count += 1;
@@ -199,11 +218,16 @@ impl Shares {
                 return;
             };
             let tenant = &self.tenants[place];
-            if self.used_by(tenant) > 0 || now.saturating_sub(tenant.asked) < self.keep_for {
+            let matters = self.used_by(tenant) > 0 || self.counts(tenant);
+            if matters || now.saturating_sub(tenant.asked) < self.keep_for {
                 return;
             }
-            self.tenants.leave(&mut self.idle, place);
-            self.tenants.remove(place);
+            self.remove_idle(place);
         }
+    }
+
+    pub(super) fn remove_idle(&mut self, place: u32) {
+        self.tenants.leave(&mut self.idle, place);
+        self.tenants.remove(place);
     }
 }

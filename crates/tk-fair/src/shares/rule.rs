@@ -30,7 +30,7 @@ impl Shares {
             return self.serve_overdue(place, tenant, left).and_then(funded);
         }
         if !within && let Some(short) = self.barred(&due, left) {
-            let until = self.next_expiry(Some(place));
+            let until = self.next_expiry(place);
             return Err(Verdict::Kept { short, until });
         }
         let (need, used) = if within {
@@ -53,7 +53,7 @@ impl Shares {
     pub(super) fn kept(&self, place: u32, short: u128) -> Verdict {
         Verdict::Kept {
             short: saturated(short),
-            until: self.next_expiry(Some(place)),
+            until: self.next_expiry(place),
         }
     }
 

@@ -99,6 +99,11 @@ impl Shares {
             && self.count == self.count_at_roll
     }
 
+    /// Whether a tenant that is idle counts in the window's sum of weights.
+    pub(super) const fn counts(&self, tenant: &Tenant) -> bool {
+        tenant.counted_in == self.count || self.was_left_behind(tenant)
+    }
+
     pub(super) const fn used_by(&self, tenant: &Tenant) -> u64 {
         if tenant.used_epoch == self.epoch {
             tenant.used

@@ -30,6 +30,8 @@ enum Step {
     Wait(u64),
     Back(u64),
     Leave(u128),
+    /// Asks once with weight 0.
+    Flap(u128),
     Reweigh,
 }
 
@@ -51,6 +53,7 @@ impl Arbitrary for Instance {
             7 if !steady => Step::Leave(u128::from(below(g, tenants))),
             8 if !steady => Step::Reweigh,
             9 if !steady => Step::Back(below(g, 30)),
+            10 if !steady => Step::Flap(u128::from(below(g, tenants))),
             _ => {
                 let tenant = below(g, tenants);
                 let cost = if steady {
@@ -143,6 +146,7 @@ impl Pair {
             u128::from(tenant.used) == twin.used && tenant.active == twin.active
         });
         tenants
+            && self.shares.iter().count() == self.twin.tenants.len()
             && u128::from(self.shares.used()) == self.twin.used
             && self.shares.used() <= self.budget
             && u128::from(self.shares.weight()) == self.twin.weight()
@@ -171,6 +175,10 @@ fn agrees_with_twin(instance: Instance) -> bool {
                 pair.twin.leave(tenant);
             }
             Step::Reweigh => heavier = (heavier + 1) % 4,
+            Step::Flap(tenant) => {
+                let (fast, slow) = pair.ask(tenant, 0, 1);
+                return fast == slow && pair.agree();
+            }
             Step::Ask {
                 tenant,
                 weight,

@@ -92,12 +92,13 @@ impl Twin {
         self.expire(now);
         self.forget(now);
         if ask.weight == 0 {
-            self.leave(ask.tenant);
+            self.retire(ask.tenant);
             return Verdict::Weightless;
         }
         if !self.record(ask.tenant) {
+            let last = self.active.last();
             return Verdict::Full {
-                until: self.next_expiry(None),
+                until: last.map_or(u64::MAX, |last| self.tenants[last].asked + self.idle_after),
             };
         }
         self.appear(ask, now);
@@ -139,9 +140,19 @@ impl Twin {
     }
 
     pub(super) fn leave(&mut self, id: u128) {
+        self.retire(id);
+        if !self.counted.contains_key(&id) {
+            self.remove(id);
+        } else if let Some(tenant) = self.tenants.get_mut(&id) {
+            self.turns += 1;
+            tenant.turn = (self.window, false, self.turns);
+            tenant.turned = false;
+            tenant.used = 0;
+        }
+    }
+
+    fn remove(&mut self, id: u128) {
         self.tenants.remove(&id);
-        self.leave_queue(id);
-        self.counted_again_if_last(id);
         self.idle.retain(|other| *other != id);
     }
 
@@ -150,16 +161,26 @@ impl Twin {
         self.counted.values().sum()
     }
 
-    fn counted_again_if_last(&mut self, id: u128) {
-        let was_active = self.active.contains(&id);
-        self.active.retain(|other| *other != id);
-        if was_active && self.active.is_empty() {
-            self.counted.clear();
-        } else if let Some(weight) = self.counted.remove(&id) {
-            // Its weight stays in the sum though it is forgotten, under a name that nobody has.
-            let nobody = u128::MAX - self.counted.len() as u128 - u128::from(self.latest);
-            *self.counted.entry(nobody).or_default() += weight;
+    /// Moves a tenant that is active to the idle. Its weight goes on counting, unless nobody is active any more.
+    fn retire(&mut self, id: u128) {
+        if !self.active.contains(&id) {
+            return;
         }
+        if let Some(tenant) = self.tenants.get_mut(&id) {
+            tenant.active = false;
+        }
+        self.leave_queue(id);
+        self.active.retain(|other| *other != id);
+        self.idle.push(id);
+        if self.active.is_empty() {
+            self.counted.clear();
+        }
+    }
+
+    /// Whoever is idle and does not count in this window, longest idle first.
+    fn dispensable(&self) -> Option<u128> {
+        let mut idle = self.idle.iter().copied();
+        idle.find(|id| !self.counted.contains_key(id))
     }
 
     fn decide(&mut self, id: u128) -> Verdict {
@@ -205,7 +226,7 @@ impl Twin {
         if need > self.budget {
             return Verdict::Kept {
                 short: (need - self.budget) as u64,
-                until: self.next_expiry(Some(id)),
+                until: self.next_expiry(id),
             };
         }
         if let Some(tenant) = self.tenants.get_mut(&id).filter(|tenant| !tenant.turned) {
@@ -232,10 +253,10 @@ impl Twin {
             return true;
         }
         if self.tenants.len() >= self.max_tenants {
-            let Some(first) = self.idle.first().copied() else {
+            let Some(first) = self.dispensable() else {
                 return false;
             };
-            self.leave(first);
+            self.remove(first);
         }
         self.turns += 1;
         let tenant = Tenant {
@@ -275,37 +296,28 @@ impl Twin {
 
     fn expire(&mut self, now: u64) {
         while let Some(first) = self.active.first().copied() {
-            let Some(tenant) = self.tenants.get_mut(&first) else {
-                return;
-            };
-            if now.saturating_sub(tenant.asked) < self.idle_after {
+            if now.saturating_sub(self.tenants[&first].asked) < self.idle_after {
                 return;
             }
-            tenant.active = false;
-            self.active.remove(0);
-            self.leave_queue(first);
-            self.idle.push(first);
-            if self.active.is_empty() {
-                self.counted.clear();
-            }
+            self.retire(first);
         }
     }
 
     fn forget(&mut self, now: u64) {
         for _ in 0..FORGOTTEN {
-            let Some(first) = self.idle.first().copied() else {
+            let Some(first) = self.dispensable() else {
                 return;
             };
             let tenant = &self.tenants[&first];
             if tenant.used > 0 || now.saturating_sub(tenant.asked) < self.keep_for {
                 return;
             }
-            self.leave(first);
+            self.remove(first);
         }
     }
 
-    fn next_expiry(&self, asking: Option<u128>) -> u64 {
-        let first = self.active.first().filter(|first| Some(**first) != asking);
+    fn next_expiry(&self, asking: u128) -> u64 {
+        let first = self.active.first().filter(|first| **first != asking);
         first.map_or(u64::MAX, |first| {
             self.tenants[first].asked + self.idle_after
         })

@@ -1,4 +1,4 @@
-//! What is promised, on random populations whose costs and weights stay as they are.
+//! What is promised, on random populations whose costs stay as they are, and whose weights do, or fall to 0 now and then.
 
 use std::collections::BTreeMap;
 
@@ -64,8 +64,12 @@ struct Watch {
 
 impl Watch {
     fn of(population: &Population) -> Self {
+        Self::with_places(population, 1_000)
+    }
+
+    fn with_places(population: &Population, places: usize) -> Self {
         let count = population.tenants.len();
-        let mut shares = Shares::new(population.idle_after, 2 * WINDOW, 1_000);
+        let mut shares = Shares::new(population.idle_after, 2 * WINDOW, places);
         shares.roll(0, population.budget);
         Self {
             shares,
@@ -100,15 +104,14 @@ impl Watch {
     /// Asks once; whether it was admitted, and whether all promises were kept.
     fn ask(&mut self, tenant: usize) -> (bool, bool) {
         let Member { weight, cost, .. } = self.tenants[tenant];
+        let verdict = self.shares.ask(&self.request(tenant, weight)).0;
+        let admitted = verdict == Verdict::Admitted;
+        if let Verdict::Full { .. } = verdict {
+            // It is not known, so it is not active.
+            return (false, !self.early[tenant]);
+        }
         self.asked[tenant] = Some(self.now);
         self.seen[tenant] = true;
-        let ask = Ask {
-            tenant: tenant as u128 + 1,
-            weight,
-            cost,
-            now: self.now,
-        };
-        let admitted = self.shares.ask(&ask).0 == Verdict::Admitted;
         self.used[tenant] += if admitted { cost } else { 0 };
         let seen = (0..self.tenants.len()).filter(|t| self.seen[*t]);
         let total: u64 = seen.map(|t| u64::from(self.tenants[t].weight)).sum();
@@ -116,6 +119,26 @@ impl Watch {
         let owed = self.early[tenant] && !admitted && self.used[tenant] + cost <= promised;
         let within = self.used.iter().sum::<u64>() <= self.budget;
         (admitted, within && !owed)
+    }
+
+    fn request(&self, tenant: usize, weight: u32) -> Ask {
+        Ask {
+            tenant: tenant as u128 + 1,
+            weight,
+            cost: self.tenants[tenant].cost,
+            now: self.now,
+        }
+    }
+
+    /// Asks with weight 0, or is forgotten; active it is no more.
+    fn drop_out(&mut self, tenant: usize, reset: bool) {
+        if reset {
+            self.shares.leave(tenant as u128 + 1);
+        } else {
+            let _ = self.shares.ask(&self.request(tenant, 0));
+        }
+        self.asked[tenant] = None;
+        self.early[tenant] = false;
     }
 
     /// Lets tenants ask in turn until none of them gets anything; whether all promises were kept.
@@ -206,4 +229,35 @@ fn limit_guarantee_and_level_hold_on_random_populations_and_nothing_is_left() {
         .tests(20_000)
         .max_tests(20_000)
         .quickcheck(keeps_promises as fn(Population) -> bool);
+}
+
+fn keeps_guarantee(population: Population, places: u8) -> bool {
+    let places = 1 + usize::from(places) % (population.tenants.len() + 1);
+    let mut watch = Watch::with_places(&population, places);
+    let mut seed = population.seed;
+    let mut chance = |of: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33).is_multiple_of(of)
+    };
+    for _ in 0..4 * WINDOW {
+        for (tenant, member) in population.tenants.iter().enumerate() {
+            if !member.always && chance(8) {
+                watch.drop_out(tenant, chance(3));
+            }
+            let asks = member.always || chance(member.every);
+            if asks && !(0..=member.every).all(|_| watch.ask(tenant).1) {
+                return false;
+            }
+        }
+        watch.advance();
+    }
+    true
+}
+
+#[test]
+fn guarantee_holds_whoever_is_evicted_or_reset_or_loses_its_weight_for_a_while() {
+    QuickCheck::new()
+        .tests(20_000)
+        .max_tests(20_000)
+        .quickcheck(keeps_guarantee as fn(Population, u8) -> bool);
 }
