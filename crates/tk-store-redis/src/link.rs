@@ -20,6 +20,7 @@ mod attempt;
 mod bounds;
 mod classify;
 mod command;
+mod connection;
 mod gathering;
 mod sending;
 mod silence;
@@ -34,15 +35,11 @@ use std::{
     time::Duration,
 };
 
-use fred::{
-    clients::Client,
-    interfaces::{ClientLike, ClusterInterface},
-    types::Value,
-};
+use fred::{clients::Client, types::Value};
 use tk_core::{Clock, SystemClock};
 use tokio::{
     runtime::Handle,
-    time::{Instant, sleep_until, timeout, timeout_at},
+    time::{Instant, timeout_at},
 };
 
 pub(crate) use self::{
@@ -51,7 +48,7 @@ pub(crate) use self::{
     command::Call,
     supervise::Supervisor,
 };
-use self::{gathering::Gathering, silence::Silence, supervise::Trouble};
+use self::{connection::Connection, gathering::Gathering, supervise::Trouble};
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
@@ -60,7 +57,7 @@ use crate::{
 /// Connections to the server or the cluster, shared by all users of a store.
 #[derive(Debug)]
 pub(crate) struct Link {
-    clients: Box<[Client]>,
+    connections: Box<[Connection]>,
     turn: AtomicUsize,
     bounds: Bounds,
     /// Where the connections live, and what calls share: callers may have others, which may stand still.
@@ -72,26 +69,21 @@ pub(crate) struct Link {
     only_alone: AtomicBool,
     clock: SystemClock,
     trouble: Trouble,
-    silence: Silence,
-    /// When the topology was last refreshed.
-    refreshed: tokio::sync::Mutex<Option<Instant>>,
     /// Keeps connections up, if they are the store's own.
     supervisors: Mutex<Vec<Supervisor>>,
 }
-
-/// How often the topology is refreshed at most.
-const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
-
-/// How often a call that waits for a connection looks for one.
-const CONNECTION_POLL: Duration = Duration::from_millis(5);
 
 /// How much later than fred's timeout our own strikes.
 const GRACE: Duration = Duration::from_millis(10);
 
 impl Link {
     pub(crate) fn new(clients: Vec<Client>, bounds: Bounds, runtime: Handle) -> Self {
+        let trouble = Trouble::default();
+        let clients = clients.into_iter();
         Self {
-            clients: clients.into_boxed_slice(),
+            connections: clients
+                .map(|client| Connection::new(client, bounds, trouble.clone()))
+                .collect(),
             turn: AtomicUsize::new(0),
             bounds,
             runtime,
@@ -100,25 +92,24 @@ impl Link {
             gathering: Gathering::default(),
             only_alone: AtomicBool::new(false),
             clock: SystemClock,
-            trouble: Trouble::default(),
-            silence: Silence::new(bounds.failures, bounds.patience()),
-            refreshed: tokio::sync::Mutex::new(None),
+            trouble,
             supervisors: Mutex::new(Vec::new()),
         }
     }
 
     /// Connects, and stays connected for as long as the link lives.
     pub(crate) fn supervise(&self) {
-        for client in &self.clients {
-            let trouble = self.trouble.clone();
-            self.beside(Supervisor::connect(client.clone(), trouble));
+        for connection in &self.connections {
+            let (client, trouble) = (connection.client.clone(), self.trouble.clone());
+            self.beside(Supervisor::connect(client, trouble));
         }
     }
 
     /// Lets the breaker know of new connections.
     pub(crate) fn heed_connections(&self) {
-        for client in &self.clients {
-            self.beside(Supervisor::heed(client, self.breaker.clone()));
+        for connection in &self.connections {
+            let breaker = self.breaker.clone();
+            self.beside(Supervisor::heed(&connection.client, breaker));
         }
     }
 
@@ -130,9 +121,14 @@ impl Link {
             .push(task);
     }
 
-    /// The client whose turn it is.
+    /// One of the clients.
     pub(crate) fn client(&self) -> &Client {
-        match &*self.clients {
+        &self.connection().client
+    }
+
+    /// The connection whose turn it is.
+    fn connection(&self) -> &Connection {
+        match &*self.connections {
             [only] => only,
             many => &many[self.turn.fetch_add(1, Relaxed) % many.len()],
         }
@@ -146,7 +142,7 @@ impl Link {
         // Pinned here: what fred keeps for a call is kilobytes, and would be moved.
         let sent = pin!(async {
             if entered.is_alone || call.shared_text().is_none() || self.most_together() == 1 {
-                self.send(self.client(), &call, began, due).await
+                self.send(self.connection(), &call, began, due).await
             } else {
                 self.send_with_others(call, due).await
             }
@@ -172,7 +168,7 @@ impl Link {
         let due = Instant::now() + self.bounds.deadline;
         // Were one of several scripts unknown to the server, the others would overtake it.
         let mixed = calls.windows(2).any(|pair| !pair[0].is_like(&pair[1]));
-        let sent = pin!(self.send_all(self.client(), calls, mixed, due));
+        let sent = pin!(self.send_all(self.connection(), calls, mixed, due));
         let results = timeout_at(due + GRACE, sent).await;
         let results = results
             .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
@@ -209,49 +205,6 @@ impl Link {
             Some(error) if error.is_outage() => self.breaker.failed(self.clock.monotonic()),
             _ => self.breaker.succeeded(),
         }
-    }
-
-    /// Waits for a connection until `due`.
-    async fn connected(&self, client: &Client, due: Instant) -> Result<(), StoreError> {
-        while !client.is_connected() {
-            if Instant::now() >= due {
-                return Err(ErrorKind::Unreachable(self.trouble.last()).into());
-            }
-            // The event may slip in between the look above and the subscription, so look again soon.
-            let soon = (Instant::now() + CONNECTION_POLL).min(due);
-            if let Ok(Err(_)) = timeout_at(soon, client.wait_for_connect()).await {
-                sleep_until(soon).await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Learns who is the primary, unless somebody did since `began`, and waits for a connection to it. Whether that worked: not if it was
-    /// tried just now, to no avail.
-    async fn refresh(&self, client: &Client, began: Instant, due: Instant) -> bool {
-        self.learn_primary(client, began, due).await.is_some()
-            && self.connected(client, due).await.is_ok()
-    }
-
-    async fn learn_primary(&self, client: &Client, began: Instant, due: Instant) -> Option<()> {
-        let mut refreshed = timeout_at(due, self.refreshed.lock()).await.ok()?;
-        if let Some(last) = *refreshed {
-            if last >= began {
-                return Some(());
-            }
-            if last.elapsed() < REFRESH_INTERVAL {
-                return None;
-            }
-        }
-        *refreshed = Some(Instant::now());
-        let left = due.duration_since(Instant::now());
-        let result = if client.is_clustered() {
-            timeout(left, client.sync_cluster()).await
-        } else {
-            timeout(left, client.force_reconnection()).await
-        };
-        *refreshed = Some(Instant::now());
-        result.ok()?.ok()
     }
 }
 

@@ -128,7 +128,7 @@ impl Link {
         let (calls, callers): (Vec<_>, Vec<_>) = waiting
             .map(|waiting| (waiting.call, waiting.caller))
             .unzip();
-        let answers = self.send_all(self.client(), &calls, false, due).await;
+        let answers = self.send_all(self.connection(), &calls, false, due).await;
         let answers = answers.unwrap_or_else(|error| vec![Err(error); calls.len()]);
         for (caller, answer) in callers.into_iter().zip(answers) {
             // A caller who is gone asks for no answer.

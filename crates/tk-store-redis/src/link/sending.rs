@@ -3,7 +3,6 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use fred::{
-    clients::Client,
     interfaces::{ClientLike, ClusterInterface},
     types::{ClusterHash, CustomCommand, Value, config::Options},
 };
@@ -16,6 +15,7 @@ use super::{
     attempt::{Attempt, Remedy},
     classify,
     command::{Command, alone, answers_of, together},
+    connection::Connection,
 };
 use crate::error::{ErrorKind, StoreError};
 
@@ -23,19 +23,19 @@ impl Link {
     /// Sends a call in a command of its own, and once more if it is certain that it was not applied and likely that it will be now.
     pub(super) async fn send(
         &self,
-        client: &Client,
+        connection: &Connection,
         call: &Call,
         mut began: Instant,
         due: Instant,
     ) -> Result<Value, StoreError> {
-        if !client.is_connected() {
-            self.connected(client, due).await?;
+        if !connection.client.is_connected() {
+            connection.connected(due).await?;
             began = Instant::now();
         }
         let mut attempt = Attempt::new(false);
         loop {
             let command = alone(call, attempt.with_text);
-            let error = match self.send_once(client, command, due).await {
+            let error = match self.send_once(connection, command, due).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -43,7 +43,7 @@ impl Link {
                 // It went alone.
                 None | Some(Remedy::SendAlone) => false,
                 Some(Remedy::SendAgain) => true,
-                Some(Remedy::Refresh) => self.refresh(client, began, due).await,
+                Some(Remedy::Refresh) => connection.refresh(began, due).await,
             };
             if !again {
                 return Err(error);
@@ -56,13 +56,13 @@ impl Link {
     /// their texts from the start, if that is asked for.
     pub(super) async fn send_all(
         &self,
-        client: &Client,
+        connection: &Connection,
         calls: &[Call],
         with_text: bool,
         due: Instant,
     ) -> Result<Vec<Result<Value, StoreError>>, StoreError> {
         // Were each to wait for a connection by itself, they would wake in any order.
-        self.connected(client, due).await?;
+        connection.connected(due).await?;
         let mut attempts = vec![Attempt::new(with_text); calls.len()];
         let mut results: Vec<_> = calls.iter().map(|_| Ok(Value::Null)).collect();
         let mut round: Vec<_> = (0..calls.len()).collect();
@@ -78,7 +78,7 @@ impl Link {
             let sent = groups.map(|group| {
                 let with_text = attempts[group[0]].with_text;
                 let group = group.iter().map(|&i| &calls[i]).collect();
-                self.send_group(client, group, shared, with_text, due)
+                self.send_group(connection, group, shared, with_text, due)
             });
             let answers = join_all(sent).await;
             let (mut next, mut stale) = (Vec::new(), false);
@@ -94,7 +94,7 @@ impl Link {
                 }
                 results[i] = answer;
             }
-            if stale && !self.refresh(client, began, due).await {
+            if stale && !connection.refresh(began, due).await {
                 break;
             }
             round = next;
@@ -104,7 +104,10 @@ impl Link {
 
     /// How many calls one command may carry.
     pub(super) fn most_together(&self) -> usize {
-        let is_clustered = self.clients.iter().any(ClientLike::is_clustered);
+        let is_clustered = self
+            .connections
+            .iter()
+            .any(|connection| connection.client.is_clustered());
         if is_clustered || self.only_alone.load(Relaxed) {
             1
         } else {
@@ -116,7 +119,7 @@ impl Link {
     /// own.
     async fn send_group(
         &self,
-        client: &Client,
+        connection: &Connection,
         group: Vec<&Call>,
         shared: bool,
         with_text: bool,
@@ -125,23 +128,24 @@ impl Link {
         let text = group.first().and_then(|call| call.shared_text());
         if let Some(text) = text.filter(|_| shared) {
             let command = together(text, &group, with_text);
-            let answer = self.send_once(client, command, due).await;
+            let answer = self.send_once(connection, command, due).await;
             if !matches!(&answer, Err(error) if error.is_forbidden()) {
                 return answers_of(answer, group.len());
             }
             // One of the keys is forbidden to us. The script has not begun: it would have caught an error of its own.
         }
         let commands = group.into_iter().map(|call| alone(call, with_text));
-        join_all(commands.map(|command| self.send_once(client, command, due))).await
+        join_all(commands.map(|command| self.send_once(connection, command, due))).await
     }
 
     async fn send_once(
         &self,
-        client: &Client,
+        connection: &Connection,
         command: Command,
         due: Instant,
     ) -> Result<Value, StoreError> {
         let left = due.duration_since(Instant::now());
+        let client = &connection.client;
         let options = Options {
             max_attempts: Some(1),
             // Zero would mean no timeout.
@@ -163,12 +167,13 @@ impl Link {
             .await;
         let result = result.map_err(|error| StoreError::new(classify(&error)));
         let (key, calls) = (&command.key, command.calls);
-        self.listen(client, key, calls, result.as_ref().err());
+        self.listen(connection, key, calls, result.as_ref().err());
         result
     }
 
     /// Gives a connection up that leaves calls unanswered.
-    fn listen(&self, client: &Client, key: &[u8], calls: u32, error: Option<&StoreError>) {
+    fn listen(&self, connection: &Connection, key: &[u8], calls: u32, error: Option<&StoreError>) {
+        let client = &connection.client;
         let node = || {
             let cluster = client
                 .is_clustered()
@@ -178,7 +183,7 @@ impl Link {
         match error.map(StoreError::kind) {
             Some(ErrorKind::Timeout) => {
                 let now = self.clock.monotonic();
-                if self.silence.unanswered(node(), calls, now) {
+                if connection.silence.unanswered(node(), calls, now) {
                     let client = client.clone();
                     // If it fails, the next calls fail too, and it is tried again.
                     self.runtime
@@ -186,7 +191,7 @@ impl Link {
                 }
             }
             Some(ErrorKind::Unreachable(_) | ErrorKind::Lost(_)) => {}
-            _ => self.silence.answered(node),
+            _ => connection.silence.answered(node),
         }
     }
 }

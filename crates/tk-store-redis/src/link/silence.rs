@@ -2,6 +2,7 @@
 //!
 //! A host that vanishes without a word leaves its connection open. fred closes one that has waited for long, but counts from the last
 //! command *written*, so under steady traffic never. So whoever leaves several calls in a row unanswered is counted here, and reconnected to.
+//! Each client counts by itself: one that is answered proves nothing for another.
 //! In a cluster that learns a new map of it, but leaves a connection alone whose node is still on the map.
 
 use std::{
@@ -16,7 +17,7 @@ use std::{
 use fred::types::config::Server;
 use tk_core::Monotonic;
 
-/// Calls in a row that each node has left unanswered. Outside of a cluster the node is `None`.
+/// Calls in a row that each node has left unanswered on the connection of a client. Outside of a cluster the node is `None`.
 #[derive(Debug)]
 pub(super) struct Silence {
     /// Calls in a row after which a connection counts as dead.

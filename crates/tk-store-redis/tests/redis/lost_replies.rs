@@ -252,6 +252,39 @@ fn a_connection_that_left_the_calls_of_one_command_unanswered_is_given_up() {
     });
 }
 
+/// The answers on the other connection prove nothing for this one.
+#[test]
+fn one_silent_connection_of_two_is_given_up() {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(&server);
+    block_on(async {
+        let builder = RedisStore::builder("test").url(proxy.url()).connections(2);
+        // Long enough that fred itself does not give it up meanwhile.
+        let store = builder.deadline(Duration::from_secs(1)).build().unwrap();
+        for _ in 0..4 {
+            settle(&store).await;
+        }
+        proxy.set(Fault::LosesRequests);
+        assert_eq!(
+            unknown(store.check(&hundred(), "key", 1).await),
+            ErrorKind::Timeout
+        );
+        proxy.set(Fault::None);
+        let (mut timeouts, mut in_a_row) = (1, 0);
+        while in_a_row < 20 {
+            match store.peek(&hundred(), "key").await {
+                Ok(_) => in_a_row += 1,
+                Err(Error::Store(error)) => {
+                    in_a_row = 0;
+                    timeouts += u32::from(*error.kind() == ErrorKind::Timeout);
+                }
+                Err(error) => panic!("{error}"),
+            }
+            assert!(timeouts <= 8, "every other call is lost for good");
+        }
+    });
+}
+
 #[test]
 fn a_request_that_never_arrives_is_unknown_too() {
     let server = RedisServer::start();

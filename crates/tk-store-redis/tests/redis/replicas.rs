@@ -36,12 +36,25 @@ pub(crate) fn replicate(primary: &RedisServer) {
 /// As behind a name that is given the new primary's address: the old primary has become a replica, and refuses writes.
 #[test]
 fn a_demoted_primary_is_left_within_the_call_that_finds_it_out() {
+    // Each connection finds it out by itself.
+    for connections in [1, 2] {
+        is_left_within_the_call(connections);
+    }
+}
+
+fn is_left_within_the_call(connections: usize) {
     let primary = RedisServer::start();
     let replica = RedisServer::replica_of(primary.port());
     let name = Proxy::to(&primary);
     block_on(async {
-        let store = store(&name.url());
-        assert!(store.check(&limit(), "key", 7).await.unwrap().allowed);
+        let builder = RedisStore::builder("test").url(name.url());
+        let builder = builder.deadline(Duration::from_secs(2));
+        let store = builder.connections(connections).build().unwrap();
+        let allowed = store.check(&limit(), "key", 7).await.unwrap().allowed;
+        assert!(allowed);
+        for _ in 1..connections {
+            let _ = store.peek(&limit(), "key").await.unwrap();
+        }
         replicate(&primary);
         replica.ask(&["REPLICAOF", "NO", "ONE"]);
         name.lead_to(replica.port());
