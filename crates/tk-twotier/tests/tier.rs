@@ -10,6 +10,7 @@ mod tier {
     mod flight;
     mod home;
     mod lag;
+    mod learned;
     mod leased;
     mod outage;
     mod plugins;

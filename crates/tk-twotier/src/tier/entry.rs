@@ -33,7 +33,7 @@ pub(crate) struct Entry<L2: Store> {
     pub(super) used_at: Monotonic,
     pub(super) denial: Option<Denial>,
     pub(super) key: Arc<OwnedKey>,
-    pub(super) sizer: Option<KeySizer>,
+    pub(super) sizer: KeySizer,
     /// The failure policy's own state.
     pub(super) local: Option<Box<<L2::Strategy as Strategy>::State>>,
 }
@@ -47,7 +47,7 @@ impl GivenUp {
 }
 
 impl<L2: Store> Entry<L2> {
-    pub(super) fn new(key: OwnedKey, sizer: Option<KeySizer>, now: Monotonic) -> Self {
+    pub(super) fn new(key: OwnedKey, sizer: KeySizer, now: Monotonic) -> Self {
         Self {
             line: Line::new(),
             lent: 0,
@@ -82,10 +82,7 @@ impl<L2: Store> Entry<L2> {
         capacity: u64,
         now: Monotonic,
     ) -> LeaseRules {
-        let size = match &mut self.sizer {
-            Some(sizer) => sizer.next(self.line.ledger.take_demand(now)),
-            None => rules.batch(),
-        };
+        let size = self.sizer.next(self.line.ledger.take_demand(now));
         rules.sized(size.min(capacity))
     }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use tk_core::{Clock, Decision, Error, Key, Monotonic, Store};
+use tk_core::{Clock, Decision, Error, Key, Monotonic, Store, Strategy, Timestamp};
 
 use super::{
     Answer, FailurePolicy, Observer, Tier, TierError,
@@ -91,7 +91,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let mut shard = self.l1.lock(fingerprint);
         if let Some((mut entry, _)) =
             self.l1
-                .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted)
+                .enter(&mut shard, fingerprint, key, &room, &mut evicted)
             && self.resets.load(Ordering::Acquire) == resets
         {
             entry.used_at = room.now;
@@ -122,6 +122,9 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     }
 
     /// Decides within this node's share, with states of its own; keys for which there is no room share one.
+    ///
+    /// A key that gets a state of its own may have been charged in the shared one, and nobody knows by how much: it starts with a copy of that,
+    /// so that no key is admitted more than a share. Once the shared one is fresh, it owes nothing.
     fn share<K: Key + ?Sized>(self: &Arc<Self>, key: &K, cost: u64, share: (u64, u64)) -> Decision {
         let strategy = self.strategy();
         let room = self.room(&strategy);
@@ -131,11 +134,13 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             let mut shard = self.l1.lock(fingerprint);
             let found = self
                 .l1
-                .enter(&mut shard, fingerprint, key, || None, &room, &mut evicted);
+                .enter(&mut shard, fingerprint, key, &room, &mut evicted);
             match found {
                 Some((mut entry, _)) => {
                     entry.used_at = room.now;
-                    let state = entry.local.get_or_insert_default();
+                    let state = entry
+                        .local
+                        .get_or_insert_with(|| Box::new(self.overflowed(&strategy, room.wall)));
                     local_share(&strategy, state, room.wall, cost, share)
                 }
                 None => local_share(&strategy, &mut self.overflow.lock(), room.wall, cost, share),
@@ -145,5 +150,19 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         self.counters.evicted.add(evicted.len() as u64);
         Inner::hand_back_later(self, evicted);
         decision
+    }
+
+    /// The share's state of a key that has none of its own yet.
+    fn overflowed(
+        &self,
+        strategy: &L2::Strategy,
+        now: Timestamp,
+    ) -> <L2::Strategy as Strategy>::State {
+        let shared = self.overflow.lock();
+        if strategy.is_fresh(&shared, now) {
+            <L2::Strategy as Strategy>::State::default()
+        } else {
+            shared.clone()
+        }
     }
 }

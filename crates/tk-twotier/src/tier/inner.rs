@@ -117,7 +117,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
     pub(super) fn room<'a>(&'a self, strategy: &'a L2::Strategy) -> Room<'a, L2> {
         let idle = self.lease_plan().and_then(|lease| lease.idle);
         Room {
-            rules: self.lease_plan().map(|lease| &lease.rules),
+            lease: self.lease_plan(),
             strategy,
             now: self.clock.monotonic(),
             wall: self.clock.now(),

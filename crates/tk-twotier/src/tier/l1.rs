@@ -11,13 +11,11 @@ use tk_core::{Fingerprint, Key, Monotonic, OwnedKey, Store, Timestamp};
 use super::{
     entry::{Entry, GivenUp},
     key_sizer::KeySizer,
+    mode::LeasePlan,
     shard::{Hits, Shard},
     slot::Opened,
 };
-use crate::{
-    LeaseRules,
-    sync::{Mutex, MutexGuard},
-};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Slots by key, in shards with a lock each that is never held across an await.
 pub(crate) struct L1<L2: Store> {
@@ -33,7 +31,7 @@ struct Guarded<T>(T);
 
 /// Makes room with regard to what keys still hold.
 pub(crate) struct Room<'a, L2: Store> {
-    pub(crate) rules: Option<&'a LeaseRules>,
+    pub(crate) lease: Option<&'a LeasePlan>,
     pub(crate) strategy: &'a L2::Strategy,
     pub(crate) now: Monotonic,
     pub(crate) wall: Timestamp,
@@ -93,16 +91,17 @@ impl<L2: Store> L1<L2> {
         shard: &'a mut Shard<L2>,
         fingerprint: Fingerprint,
         key: &K,
-        sizer: impl FnOnce() -> Option<KeySizer>,
         room: &Room<'_, L2>,
         evicted: &mut Vec<GivenUp>,
     ) -> Option<(Opened<'a, L2>, &'a mut Hits)> {
         if shard.find(fingerprint).is_none() {
+            // First, for it reads the key, which may be of a user's making: a panic must not cost a place.
+            let key = OwnedKey::of(key);
             self.sweep(shard, room, evicted);
             if !self.reserve() && !self.evict(shard, room, evicted) {
                 return None;
             }
-            let entry = Entry::new(OwnedKey::of(key), sizer(), room.now);
+            let entry = Entry::new(key, KeySizer::of(room.lease), room.now);
             shard.insert(fingerprint, entry);
         }
         shard.open(fingerprint, room.now)
@@ -197,8 +196,8 @@ impl<L2: Store> Room<'_, L2> {
     }
 
     fn give_up(&self, entry: &mut Entry<L2>, given_up: &mut Vec<GivenUp>) {
-        if let Some(rules) = self.rules {
-            given_up.push(entry.give_up(rules, self.now));
+        if let Some(lease) = self.lease {
+            given_up.push(entry.give_up(&lease.rules, self.now));
         }
     }
 }

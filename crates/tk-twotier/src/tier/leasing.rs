@@ -19,7 +19,6 @@ use super::{
     denial::Denial,
     entry::{Entry, GivenUp, Told},
     inner::Inner,
-    key_sizer::KeySizer,
 };
 use crate::{Ask, Settlement, Spend, Verdict, Waiter, ledger::WallOffset, line::Line};
 
@@ -101,10 +100,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         self.refuse_if_closed()?;
         // And `set_strategy` looks under it for those who wait for more than there can be.
         self.fits(cost)?;
-        let sizer = || Some(KeySizer::of(self.lease_plan()?.sizers.as_ref()?));
-        let Some((mut entry, hits)) =
-            self.l1
-                .enter(&mut shard, fingerprint, key, sizer, &room, evicted)
+        let Some((mut entry, hits)) = self.l1.enter(&mut shard, fingerprint, key, &room, evicted)
         else {
             return Ok(Joined::Full);
         };

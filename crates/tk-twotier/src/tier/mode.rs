@@ -149,6 +149,7 @@ pub(crate) struct Plan {
 
 #[derive(Debug)]
 pub(crate) struct LeasePlan {
+    /// Their batch is an upper bound where sizes are learned.
     pub(crate) rules: LeaseRules,
     pub(crate) sizers: Option<Sizers>,
     pub(crate) idle: Option<Duration>,

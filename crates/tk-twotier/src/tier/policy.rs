@@ -23,7 +23,8 @@ pub enum FailurePolicy {
     /// This node enforces `share.0 / share.1` of the limit by itself, with states of its own.
     ///
     /// Each unit counts as the inverse of the share, rounded up per request, so that nodes whose shares add up to
-    /// no more than one admit together no more than the limit, whatever the strategy.
+    /// no more than one admit together no more than the limit, whatever the strategy. Keys for which there is
+    /// [no room](super::TwoTierBuilder::max_keys) share one state, and with it one share.
     LocalShare {
         /// Numerator and denominator.
         share: (u64, u64),

@@ -1,6 +1,6 @@
 //! The shared store fails: rule 7 and the policies.
 
-use tk_core::Error;
+use tk_core::{Error, Gcra};
 use tk_twotier::{DenyCache, FailurePolicy, Lease, Mode, TierError};
 
 use super::{
@@ -171,6 +171,30 @@ async fn keys_beyond_the_room_share_one_local_state() {
         !node.admits(1).await,
         "the flood has not freed the blocked key"
     );
+}
+
+#[tokio::test]
+async fn a_key_that_finds_room_later_is_admitted_no_more_than_its_share() {
+    let l2 = L2::new();
+    let gcra = Gcra::per_minute(100).and_then(|gcra| gcra.burst(100));
+    let gcra = gcra.expect("within the range");
+    for (mode, wait, more) in [
+        // A unit comes back every 0.6 s.
+        (Mode::Strict, 1_000, 1),
+        (Mode::CachedDeny(DenyCache::max_age(millis(1))), 1_000, 1),
+        (coupled(10), 1_000, 1),
+        (Mode::Strict, 60_000, 100),
+    ] {
+        let node = Node::with(&l2, gcra, mode, |builder| {
+            builder.on_failure(FailurePolicy::one_of(1)).max_keys(1)
+        });
+        l2.fails(true);
+        let other = node.tier.check("other").await.expect("the policy answers");
+        assert!(other.allowed, "it takes the only place");
+        assert_eq!(node.hammer(150).await, 100);
+        pass(&l2, std::slice::from_ref(&node), millis(wait));
+        assert_eq!(node.hammer(150).await, more, "the other has given way");
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::{
     task::{Context, Waker},
 };
 
-use tk_core::{Error, ManualClock};
+use tk_core::{Error, Key, KeySink, ManualClock};
 use tk_twotier::{
     Lease, LeaseAnswer, Mode, Observer, Outcome, Sizer, Sizing, Tier, TierError, TwoTier,
 };
@@ -183,6 +183,36 @@ async fn the_task_that_looks_for_idle_keys_is_started_again_after_a_panic() {
         tokio::time::sleep(millis(60)).await;
         assert_eq!(l2.available(&per_second(100), "key"), left);
     }
+}
+
+/// A key that panics when it is read for the third time: a check reads it to find it, to make room for it, and to keep it.
+struct PanicsOnThird(AtomicU64);
+
+impl Key for PanicsOnThird {
+    fn feed<S: KeySink>(&self, sink: &mut S) {
+        assert_ne!(self.0.fetch_add(1, SeqCst), 2, "a key's bug");
+        sink.bytes(b"another");
+    }
+
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_panics_while_it_is_read_takes_nobodys_place() {
+    let l2 = L2::new();
+    let node = Node::with(&l2, per_second(100), coupled(10), |builder| {
+        builder.max_keys(1)
+    });
+    for taken in [0, 1] {
+        let tier = node.tier.clone();
+        let check = async move { tier.check(&PanicsOnThird(AtomicU64::new(0))).await };
+        assert!(tokio::spawn(check).await.is_err());
+        assert_eq!(node.tier.stats().keys, taken);
+        assert_eq!(node.hammer(9).await, 9);
+    }
+    assert_eq!((l2.log().leases.len(), l2.log().checks), (2, 0));
 }
 
 type Closing = Pin<Box<dyn Future<Output = u64> + Send>>;
