@@ -32,6 +32,10 @@ pub enum FairError<E = Infallible> {
     /// Where the budget comes from could not answer.
     #[error("the budget's store could not answer: {0}")]
     Store(#[source] E),
+    /// The request to where the budget comes from ended without an answer: it panicked. What it may have brought is lost until the window ends; the
+    /// next check asks anew.
+    #[error("the request to the budget's store ended without an answer")]
+    Lost,
 }
 
 impl<E> FairError<E> {
@@ -40,7 +44,7 @@ impl<E> FairError<E> {
         match self {
             Self::ExceedsCapacity { cost, limit } => Error::ExceedsCapacity { cost, limit },
             Self::EmptyTenant => Error::EmptyKey,
-            Self::Weight { .. } | Self::Store(_) => Error::Store(self),
+            Self::Weight { .. } | Self::Store(_) | Self::Lost => Error::Store(self),
         }
     }
 }

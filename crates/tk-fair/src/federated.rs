@@ -158,11 +158,16 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedBuilder<P, W, C> {
 
 impl<P: RegionPool, W, C: Clock + 'static> FederatedEscrow<P, W, C> {
     /// Decides on a request of `tenant`, and charges it if the answer is yes, as
-    /// [`WeightedFairEscrow::check`](crate::WeightedFairEscrow::check) does. Waits for the pool if it must draw. Dropping the future loses nothing.
+    /// [`WeightedFairEscrow::check`](crate::WeightedFairEscrow::check) does. Waits for the pool if it must draw.
+    ///
+    /// Dropping the future loses nothing: a request that it waited for is kept, and the next check or [`give_back`](Self::give_back) of this escrow takes it up. Until then
+    /// nobody polls it, so it holds what it has of the pool, such as one of the calls that may be in flight at a time, and units that it
+    /// drew may end unspent. Where that matters and checks are dropped, as by a timeout, let the check run on a task of its own.
     ///
     /// # Errors
     ///
-    /// A cost above the limit, an empty name, a weight that is none, or the pool's error, which all who waited for it share.
+    /// A cost above the limit, an empty name, a weight that is none, or the pool's error, which all who waited for it share; [`FairError::Lost`] if
+    /// the pool panicked.
     pub async fn check<T>(
         &self,
         tenant: &T,
@@ -176,6 +181,7 @@ impl<P: RegionPool, W, C: Clock + 'static> FederatedEscrow<P, W, C> {
     }
 
     /// Hands back what is drawn and not spent, if no tenant is active; how much the pool took. Call it from a timer, or when a region goes quiet.
+    /// Waits for a request that is on its way.
     ///
     /// # Errors
     ///

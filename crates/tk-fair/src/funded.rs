@@ -12,7 +12,12 @@
 //!
 //! There is one request to the lender in flight. Whoever needs more waits for it, and whoever sees the reply first applies it under
 //! the lock. The request is a shared future that is kept here: dropping a waiting check neither cancels it nor strands the
-//! others, and if all are dropped, the next check finds it where they left it.
+//! others, and if all are dropped, the next check or hand-back finds it where they left it. It is not dropped with the last of them: what it
+//! has drawn by then would be lost, and clients that give up early could so drain a budget of which nobody gets anything. Nor can
+//! it go on by itself, since there is no runtime here to run it on.
+//!
+//! A request that panics would panic again whenever somebody looks at it, so what it ends with is an error, to all who
+//! waited for it; the panic hook has told of it by then. The next check sends another one.
 
 mod lender;
 mod state;
@@ -20,6 +25,7 @@ mod state;
 pub(crate) use lender::{Funding, Lender, Need};
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -113,7 +119,7 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
             let reply = waiting.await;
             late += u32::from(self.settle(&reply));
             match reply.lent {
-                Err(error) if needed => return Err(FairError::Store(error)),
+                Err(error) if needed => return Err(error),
                 _ => rounds += 1,
             }
         }
@@ -178,14 +184,17 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         let (lender, clock) = (Arc::clone(&self.lender), Arc::clone(&self.clock));
         let request = async move {
             let sent = clock.monotonic().as_micros();
-            let lent = lender.lend(need).await.map_err(Arc::new);
-            Reply {
-                number,
-                sent,
-                want,
-                lent,
-            }
+            let lent = lender.lend(need).await;
+            lent.map(|funding| (sent, funding))
+                .map_err(|error| FairError::Store(Arc::new(error)))
         };
+        // What panics is dropped, so nobody sees it half done.
+        let request = AssertUnwindSafe(request).catch_unwind();
+        let request = request.map(move |answer| Reply {
+            number,
+            want,
+            lent: answer.unwrap_or(Err(FairError::Lost)),
+        });
         let request = request.boxed().shared();
         state.in_flight = Some(request.clone());
         request
@@ -205,13 +214,18 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
             state.beat_at = now.saturating_add(patience);
         }
         match &reply.lent {
-            Ok(funding) => !state.apply(reply, funding, patience.min(BELIEVED), now),
+            Ok(lent) => !state.apply(reply.want, lent, patience.min(BELIEVED), now),
             Err(_) => false,
         }
     }
 
-    /// Hands back what is not spent, if nobody is active; how much was taken.
+    /// Hands back what is not spent, if nobody is active; how much was taken. What is on its way is waited for, since nobody else may.
     pub(crate) async fn give_back(&self) -> Result<u64, FairError<Arc<L::Error>>> {
+        let waiting = self.lock().in_flight.clone();
+        if let Some(waiting) = waiting {
+            // If it failed, there is less to hand back.
+            self.settle(&waiting.await);
+        }
         let now = self.now();
         let back = {
             let mut state = self.lock();

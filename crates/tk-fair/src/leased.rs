@@ -94,11 +94,16 @@ impl<W, C: Clock + 'static> EscrowBuilder<W, C> {
 
 impl<St: Store<Strategy = FixedWindow>, W, C: Clock + 'static> LeasedEscrow<St, W, C> {
     /// Decides on a request of `tenant`, and charges it if the answer is yes, as
-    /// [`WeightedFairEscrow::check`](crate::WeightedFairEscrow::check) does. Waits for the store if it must lease. Dropping the future loses nothing.
+    /// [`WeightedFairEscrow::check`](crate::WeightedFairEscrow::check) does. Waits for the store if it must lease.
+    ///
+    /// Dropping the future loses nothing: a request that it waited for is kept, and the next check or [`give_back`](Self::give_back) of this escrow takes it up. Until then
+    /// nobody polls it, so it holds what it has of the store, such as one of the calls that may be in flight at a time, and units that it
+    /// drew may end unspent. Where that matters and checks are dropped, as by a timeout, let the check run on a task of its own.
     ///
     /// # Errors
     ///
-    /// A cost above the limit, an empty name, a weight that is none, or the store's error, which all who waited for it share.
+    /// A cost above the limit, an empty name, a weight that is none, or the store's error, which all who waited for it share; [`FairError::Lost`] if
+    /// the store panicked.
     pub async fn check<T>(
         &self,
         tenant: &T,
@@ -112,6 +117,7 @@ impl<St: Store<Strategy = FixedWindow>, W, C: Clock + 'static> LeasedEscrow<St, 
     }
 
     /// Hands back what the last lease left unspent, if nobody is active; how much the store took. Call it when a process goes quiet or ends.
+    /// Waits for a request that is on its way.
     ///
     /// # Errors
     ///

@@ -5,6 +5,7 @@
 mod common;
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{
         Arc,
@@ -227,6 +228,90 @@ fn a_process_that_goes_quiet_hands_back_once() {
     assert_eq!(now(a.give_back()).unwrap(), 0);
     assert!(now(b.check(&0, 15)).unwrap().allowed);
     assert!(now(b.check(&0, 1)).unwrap().is_denied());
+}
+
+#[test]
+fn a_store_that_panics_is_an_error_of_those_who_waited_and_is_asked_anew() {
+    let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let (escrow, _) = process(&l2, 100, 10, 0);
+    l2.0.panics.store(true, Ordering::Relaxed);
+    assert!(matches!(now(escrow.check(&0, 1)), Err(FairError::Lost)));
+    assert_eq!(escrow.stats_of(&0_u64).used, 0);
+    assert!(now(escrow.check(&0, 1)).unwrap().allowed);
+    assert_eq!(l2.0.leases.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_store_that_panics_while_several_wait_leaves_none_of_them_waiting() {
+    let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let (escrow, _) = process(&l2, 100, 10, 0);
+    l2.0.replies
+        .forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    let (mut one, mut other) = (pin!(escrow.check(&0, 1)), pin!(escrow.check(&1, 1)));
+    assert!(poll_once(one.as_mut()).is_none() && poll_once(other.as_mut()).is_none());
+    l2.0.panics.store(true, Ordering::Relaxed);
+    l2.0.replies.add_permits(2);
+    assert!(matches!(poll_once(one), Some(Err(FairError::Lost))));
+    assert!(matches!(poll_once(other), Some(Err(FairError::Lost))));
+    assert!(now(escrow.check(&1, 1)).unwrap().allowed);
+}
+
+/// Its reading that is so many from now panics.
+struct Tripping(ManualClock, Arc<AtomicU64>);
+
+impl Clock for Tripping {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    fn monotonic(&self) -> Monotonic {
+        assert!(
+            self.1.fetch_sub(1, Ordering::Relaxed) != 1,
+            "the clock panics, as it was told to"
+        );
+        self.0.monotonic()
+    }
+}
+
+#[test]
+fn a_clock_that_panics_once_stops_no_later_check() {
+    let start = Timestamp::from_secs(1_000);
+    let (mut errors, mut panics) = (0, 0);
+    for reading in 1..5 {
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let escrow = WeightedFairEscrow::builder(100, WINDOW)
+            .clock(Tripping(ManualClock::at(start), left.clone()))
+            .leased(SharedL2::new(ManualClock::at(start)), "budget", 10)
+            .unwrap();
+        left.store(reading, Ordering::Relaxed);
+        match catch_unwind(AssertUnwindSafe(|| now(escrow.check("tenant", 1)))) {
+            Ok(Err(FairError::Lost)) => errors += 1,
+            Ok(told) => assert!(told.unwrap().allowed),
+            Err(_) => panics += 1,
+        }
+        left.store(u64::MAX, Ordering::Relaxed);
+        assert!(now(escrow.check("tenant", 1)).unwrap().allowed);
+    }
+    // Read for the check, for the request, for its reply, and for the check's second round.
+    assert_eq!((errors, panics), (1, 3));
+}
+
+#[test]
+fn what_a_dropped_check_has_drawn_is_handed_back() {
+    let l2 = SharedL2::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let (escrow, clock) = process(&l2, 100, 10, 0);
+    l2.0.replies
+        .forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    {
+        let mut waiting = pin!(escrow.check(&0, 1));
+        assert!(poll_once(waiting.as_mut()).is_none());
+    }
+    clock.advance(Duration::from_secs(2));
+    let mut back = pin!(escrow.give_back());
+    assert!(poll_once(back.as_mut()).is_none(), "it waits for the reply");
+    l2.0.replies.add_permits(1);
+    assert_eq!(poll_once(back).unwrap().unwrap(), 10);
+    assert_eq!(l2.0.leases.load(Ordering::Relaxed), 1);
 }
 
 #[test]

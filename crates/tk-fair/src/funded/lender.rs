@@ -4,6 +4,8 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use futures_util::future::{BoxFuture, Shared};
 
+use crate::FairError;
+
 /// What is asked of a lender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
@@ -44,12 +46,14 @@ pub(crate) trait Lender: Send + Sync + 'static {
 
 pub(super) type Lent<L> = Result<Funding<<L as Lender>::Tag>, <L as Lender>::Error>;
 
-/// A reply, and when its request was sent. Errors are shared by all who waited.
+/// When the request was sent, and what was lent.
+pub(super) type Sent<L> = (u64, Funding<<L as Lender>::Tag>);
+
+/// A reply. Errors are shared by all who waited.
 pub(super) struct Reply<L: Lender> {
     pub(super) number: u64,
-    pub(super) sent: u64,
     pub(super) want: u64,
-    pub(super) lent: Result<Funding<L::Tag>, Arc<L::Error>>,
+    pub(super) lent: Result<Sent<L>, FairError<Arc<L::Error>>>,
 }
 
 impl<L: Lender> Clone for Reply<L> {

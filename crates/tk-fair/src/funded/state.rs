@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tk_core::Grant;
 
-use super::lender::{Funding, InFlight, Lender, Reply};
+use super::lender::{InFlight, Lender, Sent};
 use crate::shares::{Shares, Verdict};
 
 /// Shares in the lender's window. Instants are monotonic microseconds.
@@ -66,15 +66,14 @@ impl<L: Lender> State<L> {
         self.change_at = u64::MAX;
     }
 
-    /// Takes in a grant, unless it is over.
+    /// Takes in a grant of so much as was wanted or less, unless it is over.
     pub(super) fn apply(
         &mut self,
-        reply: &Reply<L>,
-        funding: &Funding<L::Tag>,
+        want: u64,
+        (sent, funding): &Sent<L>,
         believed: u64,
         now: u64,
     ) -> bool {
-        let Reply { sent, want, .. } = *reply;
         let micros = |span: Duration| span.as_micros() as u64;
         let end = sent + micros(Grant::trusted(funding.span, Grant::DRIFT_PPM, self.lag));
         if now >= end {

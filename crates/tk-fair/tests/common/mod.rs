@@ -25,6 +25,8 @@ pub(crate) struct L2 {
     pub(crate) leases: AtomicU64,
     pub(crate) leased: AtomicU64,
     pub(crate) down: AtomicBool,
+    /// The next lease panics when it would be answered.
+    pub(crate) panics: AtomicBool,
     /// Replies that may be delivered.
     pub(crate) replies: Semaphore,
 }
@@ -51,6 +53,7 @@ impl SharedL2 {
             leases: AtomicU64::new(0),
             leased: AtomicU64::new(0),
             down: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
             replies: Semaphore::new(Semaphore::MAX_PERMITS),
         }))
     }
@@ -96,6 +99,10 @@ impl Store for SharedL2 {
         if let Ok(permit) = self.0.replies.acquire().await {
             permit.forget();
         }
+        assert!(
+            !self.0.panics.swap(false, Ordering::Relaxed),
+            "the store panics, as it was told to"
+        );
         grant
     }
 
