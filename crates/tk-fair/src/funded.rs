@@ -83,7 +83,11 @@ impl<L: Lender, W, C: Clock + 'static> Funded<L, W, C> {
         clock: C,
         lender: L,
     ) -> Result<Self, ConfigError> {
-        let state = State::new(settings.shares(), Range::lag(clock.lag())?);
+        let state = State::new(
+            settings.shares(),
+            settings.limit(),
+            Range::lag(clock.lag())?,
+        );
         // A clock's first reading may take long, and is not left to a request.
         let _ = clock.monotonic();
         Ok(Self {

@@ -30,7 +30,8 @@
 //!
 //! Units are at most 2^48, instants below 2^52, a weight at most [`MAX_REGION_WEIGHT`] (2^46, larger ones
 //! count as that) and regions at most [`MAX_REGIONS`] (64). So every number and every sum is below 2^53 and exact as a double; only
-//! `muldiv` has a larger product. Nothing is rounded but by `muldiv`, downwards.
+//! `muldiv` has a larger product. Nothing is rounded but by `muldiv`, downwards. A [`PoolState`] from elsewhere may hold anything: sums then
+//! end at 2^64 - 1 and differences at 0, and still no more is granted than `L` less all that is drawn.
 
 mod fill;
 mod state;
@@ -41,7 +42,7 @@ use std::time::Duration;
 
 use tk_core::{ConfigError, FixedWindow, Range};
 
-use fill::{Claim, fill, muldiv};
+use fill::{Claim, fill, muldiv, sum};
 
 /// The most regions in a pool.
 pub const MAX_REGIONS: usize = 64;
@@ -163,7 +164,7 @@ impl PoolRule {
         let spare = entitled.saturating_sub(claim.drawn()).min(left);
         let amount = draw.want.min(spare);
         state.grant(region, amount);
-        let end = state.start + self.window;
+        let end = state.start.saturating_add(self.window);
         let change = self.next_idle(state, region, now).min(end);
         Ok(RegionGrant {
             amount,
@@ -187,7 +188,7 @@ impl PoolRule {
         amount: u64,
         now: u64,
     ) -> u64 {
-        let over = now >= state.start + self.window;
+        let over = now >= state.start.saturating_add(self.window);
         if over || tag.start != state.start || tag.begun != state.begun {
             return 0;
         }
@@ -214,7 +215,7 @@ impl PoolRule {
 
     /// Steps 3 to 6: what `region` may have drawn in total.
     fn entitled(&self, state: &PoolState, region: &str, now: u64) -> u64 {
-        let peaks: u64 = state.regions.values().map(|other| other.peak).sum();
+        let peaks = sum(state.regions.values().map(|other| other.peak));
         let mut claims: Vec<_> = (state.regions.iter())
             .map(|(name, other)| Claim {
                 own: &**name == region,
@@ -235,7 +236,7 @@ impl PoolRule {
             }
         };
         let (own, others): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.own);
-        let taken: u64 = others.into_iter().map(reserved).sum();
+        let taken = sum(others.into_iter().map(reserved));
         let promised = own
             .iter()
             .filter(|claim| claim.active)
@@ -254,7 +255,7 @@ impl PoolRule {
         let others = state.regions.iter().filter(|(name, _)| &***name != region);
         others
             .filter(|(_, other)| other.is_active(self, now))
-            .map(|(_, other)| other.asked + self.idle_after)
+            .map(|(_, other)| other.asked.saturating_add(self.idle_after))
             .min()
             .unwrap_or(u64::MAX)
     }

@@ -265,6 +265,44 @@ fn an_error_of_the_pool_charges_nothing_and_is_not_for_good() {
     assert_eq!(escrow.stats_of(&0_u64).used, 20);
 }
 
+/// A pool of which every number is as large as it can be.
+struct Boundless(PoolRule);
+
+impl RegionPool for Boundless {
+    type Error = Down;
+
+    fn rule(&self) -> &PoolRule {
+        &self.0
+    }
+
+    async fn draw(&self, _: &RegionName, _: Draw) -> Result<RegionGrant, Down> {
+        Ok(RegionGrant {
+            amount: u64::MAX,
+            spare: u64::MAX,
+            span: Duration::MAX,
+            retry_after: Duration::MAX,
+            tag: PoolTag::default(),
+        })
+    }
+
+    async fn give_back(&self, _: &RegionName, _: PoolTag, amount: u64) -> Result<u64, Down> {
+        Ok(amount)
+    }
+}
+
+#[test]
+fn a_pool_that_grants_more_than_there_is_lends_the_limit() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));
+    let pool = Boundless(PoolRule::new(20, WINDOW, WINDOW / 10).unwrap());
+    let escrow = FederatedEscrow::builder("eu", pool)
+        .clock(clock)
+        .build()
+        .unwrap();
+    let served = (0..50).filter(|_| now(escrow.check(&0_u64, 1)).unwrap().allowed);
+    assert_eq!(served.count(), 20);
+    assert_eq!(escrow.stats().effective_limit, 20);
+}
+
 #[test]
 fn a_hundred_tenants_in_two_regions_on_ten_units_are_each_served_within_ten_windows() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_secs(1_000)));

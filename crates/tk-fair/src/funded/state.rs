@@ -21,6 +21,8 @@ pub(super) struct State<L: Lender> {
     pub(super) told: u64,
     /// When the lender's answer may change by itself.
     pub(super) change_at: u64,
+    /// The most that there is in a window, whatever the lender says.
+    limit: u64,
     /// By how many microseconds a reading of the clock may be behind.
     lag: u64,
     pub(super) requests: u64,
@@ -28,7 +30,7 @@ pub(super) struct State<L: Lender> {
 }
 
 impl<L: Lender> State<L> {
-    pub(super) const fn new(shares: Shares, lag: u64) -> Self {
+    pub(super) const fn new(shares: Shares, limit: u64, lag: u64) -> Self {
         Self {
             shares,
             window: None,
@@ -38,6 +40,7 @@ impl<L: Lender> State<L> {
             beat_at: u64::MAX,
             told: 0,
             change_at: u64::MAX,
+            limit,
             lag,
             requests: 0,
             in_flight: None,
@@ -74,8 +77,11 @@ impl<L: Lender> State<L> {
         believed: u64,
         now: u64,
     ) -> bool {
-        let micros = |span: Duration| span.as_micros() as u64;
-        let end = sent + micros(Grant::trusted(funding.span, Grant::DRIFT_PPM, self.lag));
+        let after = |span: Duration| {
+            let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+            sent.saturating_add(micros)
+        };
+        let end = after(Grant::trusted(funding.span, Grant::DRIFT_PPM, self.lag));
         if now >= end {
             return false;
         }
@@ -93,9 +99,11 @@ impl<L: Lender> State<L> {
         if funding.amount > 0 {
             self.tag = Some((funding.tag, funding.returnable));
         }
-        self.shares.fund(funding.amount, funding.spare);
-        self.change_at = sent + micros(funding.retry_after);
-        let believed = self.change_at.min(sent + believed);
+        let room = self.limit.saturating_sub(self.shares.funds());
+        let amount = funding.amount.min(room);
+        self.shares.fund(amount, funding.spare.min(room - amount));
+        self.change_at = after(funding.retry_after);
+        let believed = self.change_at.min(sent.saturating_add(believed));
         self.fresh_until = believed;
         if want > 0 && funding.amount == 0 {
             self.dry_until = believed;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Draw, MAX_REGION_WEIGHT, MAX_REGIONS, PoolFull, PoolRule};
+use super::{Draw, MAX_REGION_WEIGHT, MAX_REGIONS, PoolFull, PoolRule, fill::sum};
 
 /// A pool's whole state: small, ordered and without time of its own, so that it can be hashed, compared and stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ impl Region {
     /// What it has: granted and not handed back.
     #[must_use]
     pub const fn drawn(&self) -> u64 {
-        self.granted - self.returned
+        self.granted.saturating_sub(self.returned)
     }
 
     pub(super) const fn is_active(&self, rule: &PoolRule, at: u64) -> bool {
@@ -67,7 +67,7 @@ impl PoolState {
     pub fn drawn(&self) -> u64 {
         // SPEC: RegionPool!DrawnWithinLimit
         // SPEC: RegionPool!NeverOverAdmits
-        self.regions.values().map(Region::drawn).sum()
+        sum(self.regions.values().map(Region::drawn))
     }
 
     pub(super) fn region(&self, name: &str) -> Region {
@@ -124,7 +124,7 @@ impl PoolState {
     pub(super) fn grant(&mut self, name: &str, amount: u64) {
         if let Some(region) = self.regions.get_mut(name) {
             // SPEC: RegionPool!GrantsOnlyGrow
-            region.granted += amount;
+            region.granted = region.granted.saturating_add(amount);
         }
     }
 
@@ -137,8 +137,8 @@ impl PoolState {
         if region.turn != turn || taken == 0 {
             return 0;
         }
-        region.returned += taken;
-        region.turn += 1;
+        region.returned = region.returned.saturating_add(taken);
+        region.turn = region.turn.saturating_add(1);
         region.settled = region.settled.min(region.drawn());
         taken
     }

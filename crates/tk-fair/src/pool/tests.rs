@@ -274,3 +274,87 @@ fn there_is_an_end_to_regions() {
     assert!(rule.draw(&mut state, "0", draw(1, 0, 0), 100).is_ok());
     assert!(rule.draw(&mut state, "more", draw(1, 0, 0), 200).is_ok());
 }
+
+/// A number as it may stand in a state that somebody else wrote.
+fn anything(g: &mut Gen) -> u64 {
+    match below(g, 4) {
+        0 => below(g, 4),
+        1 => below(g, 1_000),
+        2 => u64::MAX - below(g, 4),
+        _ => u64::arbitrary(g),
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Foreign {
+    state: PoolState,
+    draw: Draw,
+    tag: PoolTag,
+    amount: u64,
+    now: u64,
+}
+
+impl Arbitrary for Foreign {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let region = |g: &mut Gen| Region {
+            weight: anything(g),
+            base: anything(g),
+            peak: anything(g),
+            settled: anything(g),
+            granted: anything(g),
+            returned: anything(g),
+            turn: anything(g),
+            asked: anything(g),
+        };
+        let regions = NAMES[..below(g, 5) as usize].iter();
+        let regions = regions.map(|name| ((*name).into(), region(g))).collect();
+        let state = PoolState {
+            start: anything(g),
+            begun: anything(g),
+            latest: anything(g),
+            regions,
+        };
+        let tag = PoolTag {
+            start: state.start,
+            begun: state.begun,
+            turn: state.region("eu").turn,
+        };
+        Self {
+            tag,
+            state,
+            draw: draw(anything(g), anything(g), anything(g)),
+            amount: anything(g),
+            now: anything(g),
+        }
+    }
+}
+
+fn is_bounded(foreign: Foreign) -> bool {
+    let Foreign {
+        mut state,
+        draw,
+        tag,
+        amount,
+        now,
+    } = foreign;
+    let (rule, _) = pool(60);
+    let drawn = state.drawn();
+    let taken = rule.give_back(&mut state, "eu", tag, amount, now);
+    if taken > amount.min(drawn) {
+        return false;
+    }
+    (0..2).all(|_| match rule.draw(&mut state, "eu", draw, now) {
+        Ok(grant) => {
+            grant.amount <= draw.want.min(60) && (grant.amount == 0 || state.drawn() <= 60)
+        }
+        Err(PoolFull) => false,
+    })
+}
+
+#[test]
+fn whatever_a_state_from_elsewhere_holds_no_more_than_the_limit_is_granted() {
+    QuickCheck::new()
+        .tests(20_000)
+        .max_tests(20_000)
+        .quickcheck(is_bounded as fn(Foreign) -> bool);
+}

@@ -7,6 +7,11 @@ impl Shares {
         self.budget
     }
 
+    /// What of the budget may be used already.
+    pub(crate) const fn funds(&self) -> u64 {
+        self.funds
+    }
+
     pub(crate) const fn used(&self) -> u64 {
         self.used
     }
