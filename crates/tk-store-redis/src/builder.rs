@@ -122,7 +122,7 @@ impl<S: Scripted> Builder<S> {
         self
     }
 
-    /// How many calls may be in flight; those beyond fail at once. 16,384 if not set.
+    /// How many calls may be in flight; those beyond fail at once, and so does a larger batch. 16,384 if not set.
     pub const fn max_in_flight(mut self, calls: usize) -> Self {
         self.bounds.max_in_flight = calls;
         self

@@ -38,6 +38,14 @@ pub enum ErrorKind {
     /// More calls are in flight than allowed; nothing was sent.
     #[error("more calls are in flight than the store's limit of {0}")]
     TooManyInFlight(usize),
+    /// A batch has more calls than may ever be in flight; nothing was sent.
+    #[error("a batch of {calls} calls is above the store's limit of {max} in flight")]
+    BatchTooLarge {
+        /// The calls that were to be made at once.
+        calls: usize,
+        /// How many may be in flight.
+        max: usize,
+    },
     /// All connections of a pool, or the key itself, were in use by other calls until the deadline; nothing was sent.
     #[error("other calls kept this one waiting until the deadline")]
     Busy,
@@ -137,7 +145,10 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match &self.kind {
             ErrorKind::Refused(message) => starts_with_any(message, &PASSING),
-            ErrorKind::TimeRefused(_) | ErrorKind::Malformed(_) | ErrorKind::BadState(_) => false,
+            ErrorKind::BatchTooLarge { .. }
+            | ErrorKind::TimeRefused(_)
+            | ErrorKind::Malformed(_)
+            | ErrorKind::BadState(_) => false,
             _ => true,
         }
     }

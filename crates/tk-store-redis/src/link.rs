@@ -22,6 +22,7 @@ mod classify;
 mod command;
 mod connection;
 mod gathering;
+mod given_up;
 mod sending;
 mod silence;
 mod supervise;
@@ -48,7 +49,7 @@ pub(crate) use self::{
     command::Call,
     supervise::Supervisor,
 };
-use self::{connection::Connection, gathering::Gathering, supervise::Trouble};
+use self::{connection::Connection, gathering::Gathering, given_up::Awaited, supervise::Trouble};
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
@@ -57,7 +58,7 @@ use crate::{
 /// Connections to the server or the cluster, shared by all users of a store.
 #[derive(Debug)]
 pub(crate) struct Link {
-    connections: Box<[Connection]>,
+    connections: Box<[Arc<Connection>]>,
     turn: AtomicUsize,
     bounds: Bounds,
     /// Where the connections live, and what calls share: callers may have others, which may stand still.
@@ -82,7 +83,7 @@ impl Link {
         let clients = clients.into_iter();
         Self {
             connections: clients
-                .map(|client| Connection::new(client, bounds, trouble.clone()))
+                .map(|client| Connection::new(client, bounds, trouble.clone()).into())
                 .collect(),
             turn: AtomicUsize::new(0),
             bounds,
@@ -127,7 +128,7 @@ impl Link {
     }
 
     /// The connection whose turn it is.
-    fn connection(&self) -> &Connection {
+    fn connection(&self) -> &Arc<Connection> {
         match &*self.connections {
             [only] => only,
             many => &many[self.turn.fetch_add(1, Relaxed) % many.len()],
@@ -139,17 +140,23 @@ impl Link {
         let entered = self.enter(1)?;
         let began = Instant::now();
         let due = began + self.bounds.deadline;
+        let alone = entered.is_alone || call.shared_text().is_none() || self.most_together() == 1;
+        let connection = alone.then(|| self.connection());
+        let awaited =
+            connection.map(|connection| Awaited::new(self, connection, call.key().clone()));
         // Pinned here: what fred keeps for a call is kilobytes, and would be moved.
         let sent = pin!(async {
-            if entered.is_alone || call.shared_text().is_none() || self.most_together() == 1 {
-                self.send(self.connection(), &call, began, due).await
-            } else {
-                self.send_with_others(call, due).await
+            match connection {
+                Some(connection) => self.send(connection, &call, began, due).await,
+                None => self.send_with_others(call, due).await,
             }
         });
         let result = timeout_at(due + GRACE, sent).await;
         let result = result.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
         self.note(result.as_ref().err());
+        if let Some(awaited) = awaited {
+            awaited.ended();
+        }
         result
     }
 
@@ -159,7 +166,14 @@ impl Link {
     /// one command; in a cluster, they take a round trip to each node. Calls that must be sent again are, in their order: so they are
     /// applied in their order too, unless some of them must and others need not: because somebody else loaded the script in between, or
     /// the server refuses some of the commands for their keys, forbidden ones or for the first time those of different slots.
-    pub(crate) async fn call_all(&self, calls: &[Call]) -> Vec<Result<Value, StoreError>> {
+    pub(crate) async fn call_all(
+        self: &Arc<Self>,
+        calls: &[Call],
+    ) -> Vec<Result<Value, StoreError>> {
+        let Some(first) = calls.first() else {
+            // Nobody need be asked for nothing, and nothing is learnt from it.
+            return Vec::new();
+        };
         let all = |error: StoreError| calls.iter().map(|_| Err(error.clone())).collect();
         let _entered = match self.enter(calls.len()) {
             Ok(entered) => entered,
@@ -168,22 +182,26 @@ impl Link {
         let due = Instant::now() + self.bounds.deadline;
         // Were one of several scripts unknown to the server, the others would overtake it.
         let mixed = calls.windows(2).any(|pair| !pair[0].is_like(&pair[1]));
-        let sent = pin!(self.send_all(self.connection(), calls, mixed, due));
+        let connection = self.connection();
+        let awaited = Awaited::new(self, connection, first.key().clone());
+        let sent = pin!(self.send_all(connection, calls, mixed, due));
         let results = timeout_at(due + GRACE, sent).await;
         let results = results
             .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
             .unwrap_or_else(all);
-        let worst = results.iter().find_map(|result| match result {
-            Err(error) if error.is_outage() => Some(error),
-            _ => None,
-        });
-        self.note(worst);
+        for result in &results {
+            self.note(result.as_ref().err());
+        }
+        awaited.ended();
         results
     }
 
     /// Takes a place among the calls in flight, if the breaker lets calls through.
     fn enter(&self, calls: usize) -> Result<Entered<'_>, StoreError> {
         let max = self.bounds.max_in_flight;
+        if calls > max {
+            return Err(ErrorKind::BatchTooLarge { calls, max }.into());
+        }
         let before = self.in_flight.fetch_add(calls, Relaxed);
         let entered = Entered {
             in_flight: &self.in_flight,

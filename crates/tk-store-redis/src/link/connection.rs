@@ -3,7 +3,7 @@
 //! All of that is known of each client by itself. What one of several has learnt, that it is answered or who is the primary, another has
 //! not: it may be open to a host that is gone.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use fred::{
     clients::Client,
@@ -30,6 +30,8 @@ pub(super) struct Connection {
     trouble: Trouble,
     /// When the topology was last refreshed.
     refreshed: Mutex<Option<Instant>>,
+    /// Held by a question for those who have given up.
+    pub(super) question: Arc<Mutex<()>>,
 }
 
 impl Connection {
@@ -39,6 +41,7 @@ impl Connection {
             silence: Silence::new(bounds.failures, bounds.patience()),
             trouble,
             refreshed: Mutex::new(None),
+            question: Arc::default(),
         }
     }
 

@@ -131,8 +131,10 @@ impl Link {
         let answers = self.send_all(self.connection(), &calls, false, due).await;
         let answers = answers.unwrap_or_else(|error| vec![Err(error); calls.len()]);
         for (caller, answer) in callers.into_iter().zip(answers) {
-            // A caller who is gone asks for no answer.
-            let _ = caller.send(answer);
+            if let Err(answer) = caller.send(answer) {
+                // The caller is gone, and can tell nobody how it ended.
+                self.note(answer.as_ref().err());
+            }
         }
     }
 }

@@ -138,7 +138,7 @@ impl Link {
         join_all(commands.map(|command| self.send_once(connection, command, due))).await
     }
 
-    async fn send_once(
+    pub(super) async fn send_once(
         &self,
         connection: &Connection,
         command: Command,

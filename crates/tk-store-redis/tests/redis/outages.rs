@@ -5,12 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::{FutureExt, future::join_all};
 use tk_core::{Decision, Error, FixedWindow, Gcra, SlidingWindowLog, Store};
 use tk_store_redis::{Applied, BuildError, Builder, ErrorKind, RedisStore, StoreError, Warning};
 use tk_testkit::{
     conformance::block_on,
-    servers::{RedisServer, free_port},
+    servers::{Proxy, RedisServer, free_port},
 };
+
+use crate::support::PATIENT;
 
 /// Long enough that nothing replenishes while a test runs.
 const LONG: Duration = Duration::from_secs(1 << 24);
@@ -103,6 +106,125 @@ fn a_paused_server_opens_the_breaker_and_is_found_again_by_a_probe() {
         server.unpause();
         checks_until_answered(&store).await;
         assert!(check(&store).await.is_ok(), "enforcement is back for good");
+    });
+}
+
+/// Checks `calls` at a time, and waits for their answers for so long. Whether the breaker was open.
+async fn is_open(store: &RedisStore<FixedWindow>, calls: usize, patience: Duration) -> bool {
+    let checks = join_all((0..calls).map(|_| check(store)));
+    let Ok(answers) = tokio::time::timeout(patience, checks).await else {
+        return false;
+    };
+    let open = |answer: &Answer| match answer {
+        Err(Error::Store(error)) => *error.kind() == ErrorKind::BreakerOpen,
+        _ => false,
+    };
+    answers.iter().any(open)
+}
+
+#[test]
+fn callers_who_wait_less_than_the_deadline_open_the_breaker_of_a_server_that_is_gone() {
+    let server = RedisServer::start();
+    block_on(async {
+        for together in [1, 3] {
+            let store = hasty(&server.url()).build().unwrap();
+            checks_until_answered(&store).await;
+            server.pause();
+            let mut rounds = 0;
+            while !is_open(&store, together, Duration::from_millis(30)).await {
+                rounds += 1;
+                assert!(rounds < 1_000, "each of them pays for the whole outage");
+            }
+            server.unpause();
+            checks_until_answered(&store).await;
+        }
+        let store = hasty(&server.url()).build().unwrap();
+        checks_until_answered(&store).await;
+        server.pause();
+        for rounds in 0.. {
+            let strategy = strategy();
+            let batch = store.check_many(&strategy, &[("key", 1); 2]);
+            if tokio::time::timeout(Duration::from_millis(30), batch)
+                .await
+                .is_ok()
+            {
+                break;
+            }
+            assert!(rounds < 1_000, "nor are batches for nothing");
+        }
+        server.unpause();
+    });
+}
+
+/// Their command goes on without them, and how it ends is told for each of them.
+#[test]
+fn calls_that_share_a_command_count_though_their_callers_have_left() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server.url()).build().unwrap();
+        checks_until_answered(&store).await;
+        server.pause();
+        // The first of them goes alone.
+        assert!(!is_open(&store, 4, Duration::from_millis(30)).await);
+        tokio::time::sleep(Duration::from_millis(170)).await;
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
+        server.unpause();
+    });
+}
+
+#[test]
+fn callers_in_a_hurry_do_not_open_the_breaker_of_a_server_that_is_well() {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(&server);
+    block_on(async {
+        let builder = hasty(&proxy.url()).deadline(PATIENT);
+        let store = builder.build().unwrap();
+        checks_until_answered(&store).await;
+        proxy.delay_replies(Duration::from_millis(20));
+        for round in 0..60 {
+            let together = 1 + round % 3;
+            let open = is_open(&store, together, Duration::from_millis(5)).await;
+            assert!(!open, "it answers, though later than they wait");
+        }
+        proxy.delay_replies(Duration::ZERO);
+        assert!(check(&store).await.is_ok());
+    });
+}
+
+#[test]
+fn the_calls_of_one_batch_are_as_many_failures() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server.url()).build().unwrap();
+        checks_until_answered(&store).await;
+        server.pause();
+        for answer in store.check_many(&strategy(), &[("key", 1); 3]).await {
+            assert_eq!(*error(answer).kind(), ErrorKind::Timeout);
+        }
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
+        server.unpause();
+    });
+}
+
+#[test]
+fn a_batch_of_which_nothing_is_sent_waits_for_nobody_and_tells_the_breaker_nothing() {
+    block_on(async {
+        let store = hasty(&format!("redis://127.0.0.1:{}", free_port()))
+            .build()
+            .unwrap();
+        let dear = [("key", 2_000_000)];
+        for calls in [&dear[..], &[]] {
+            let answers = store.check_many(&strategy(), calls).now_or_never();
+            assert_eq!(answers.map(|answers| answers.len()), Some(calls.len()));
+        }
+        for _ in 0..3 {
+            let down = error(check(&store).await);
+            assert!(matches!(down.kind(), ErrorKind::Unreachable(_)), "{down:?}");
+            let _ = store.check_many(&strategy(), &dear).await;
+        }
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
+        let _ = store.check_many(&strategy(), &dear).await;
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
     });
 }
 
@@ -225,6 +347,28 @@ fn calls_beyond_the_limit_in_flight_fail_at_once() {
             task.abort();
         }
         checks_until_answered(&store).await;
+    });
+}
+
+/// The same batch can never succeed, so nobody need try it again.
+#[test]
+fn a_batch_above_the_limit_in_flight_is_refused_for_good_and_names_both_numbers() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server.url()).max_in_flight(4).build().unwrap();
+        checks_until_answered(&store).await;
+        for answer in store.check_many(&strategy(), &[("key", 1); 5]).await {
+            let error = error(answer);
+            let text = error.to_string();
+            assert!(text.contains('5') && text.contains("limit of 4"), "{text}");
+            assert_eq!(
+                (error.applied(), error.is_transient()),
+                (Applied::No, false)
+            );
+        }
+        for answer in store.check_many(&strategy(), &[("key", 1); 4]).await {
+            assert!(answer.is_ok(), "{answer:?}");
+        }
     });
 }
 
