@@ -222,3 +222,14 @@ fn a_chart_is_written() {
     let chart = fs::read_to_string(&file).unwrap();
     assert!(chart.starts_with("<svg") && chart.contains("denied at 60"));
 }
+
+#[test]
+fn a_log_without_requests_is_drawn_as_an_empty_chart() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("empty.svg");
+    for input in [&b""[..], b"garbage\n"] {
+        let output = replay(&["-", "--json", "--svg", file.to_str().unwrap()], input);
+        assert!(output.status.success(), "{output:?}");
+        let chart = fs::read_to_string(&file).unwrap();
+        assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));
+    }
+}

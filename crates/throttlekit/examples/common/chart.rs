@@ -82,7 +82,7 @@ fn draw(
     Ok(())
 }
 
-/// From the least to the largest value; never empty, which a chart could not show.
+/// From the least to the largest value; never empty, which a chart could not show, and with both ends near each other if there is no value.
 fn range(lines: &[Line<'_>], of: impl Fn(&(f64, f64)) -> f64) -> Range<f64> {
     let values = || lines.iter().flat_map(|line| line.points.iter().map(&of));
     let (low, high) = (
@@ -91,7 +91,9 @@ fn range(lines: &[Line<'_>], of: impl Fn(&(f64, f64)) -> f64) -> Range<f64> {
     );
     if low < high {
         low..high
+    } else if low == high {
+        low..low.max(1.0) + 1.0
     } else {
-        low.min(high)..high.max(low).max(1.0) + 1.0
+        0.0..1.0
     }
 }
