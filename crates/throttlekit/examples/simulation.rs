@@ -8,6 +8,9 @@
 //! With `--redis` the fleets lease from a real server. The clock of the run decides, and the same happens as without, to the last unit. Ends with
 //! failure and the story of the run if a bound is broken.
 
+#[path = "common/output.rs"]
+mod output;
+
 use std::{
     error::Error,
     process::{self, ExitCode},
@@ -42,11 +45,10 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match live(&Args::parse()) {
-        Ok(counts) => {
-            print!("{counts}");
-            ExitCode::SUCCESS
-        }
+    let lived = live(&Args::parse());
+    let told = lived.and_then(|counts| Ok(output::print(|out| write!(out, "{counts}"))?));
+    match told {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("simulation: {error}");
             ExitCode::FAILURE

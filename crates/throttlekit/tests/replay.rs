@@ -6,7 +6,7 @@ use std::{
     env, fs,
     io::{self, Write},
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -15,7 +15,7 @@ const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/replay/sampl
 
 /// The examples are built beside the tests.
 #[expect(clippy::unwrap_used, reason = "a test helper")]
-fn replay(args: &[&str], input: &[u8]) -> Output {
+fn start(args: &[&str], stdout: Stdio) -> Child {
     let exe = env::current_exe().unwrap();
     let program = exe
         .ancestors()
@@ -23,16 +23,24 @@ fn replay(args: &[&str], input: &[u8]) -> Output {
         .unwrap()
         .join("examples")
         .join("replay");
-    let mut child = Command::new(program)
+    Command::new(program)
         .args(args)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdout(stdout)
         .stderr(Stdio::piped())
         .spawn()
-        .expect("examples are built together with the tests");
+        .expect("examples are built together with the tests")
+}
+
+#[expect(clippy::unwrap_used, reason = "a test helper")]
+fn finish(mut child: Child, input: &[u8]) -> Output {
     // The program may end before it has read all.
     let _: io::Result<()> = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
+}
+
+fn replay(args: &[&str], input: &[u8]) -> Output {
+    finish(start(args, Stdio::piped()), input)
 }
 
 #[expect(clippy::unwrap_used, reason = "a test helper")]
@@ -232,4 +240,31 @@ fn a_log_without_requests_is_drawn_as_an_empty_chart() {
         let chart = fs::read_to_string(&file).unwrap();
         assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));
     }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let log = line("192.0.2.1", NOON, "/");
+    for form in [&["-"][..], &["-", "--json"], &["-", "--sweep", "1,2"]] {
+        let mut child = start(form, Stdio::piped());
+        drop(child.stdout.take());
+        let output = finish(child, log.as_bytes());
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = finish(start(&["-"], full.into()), b"");
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("replay: standard output: "), "{error}");
 }

@@ -27,6 +27,8 @@ mod fleet;
 mod load;
 mod mode;
 mod node;
+#[path = "../common/output.rs"]
+mod output;
 #[cfg(feature = "redis")]
 mod processes;
 mod report;

@@ -22,6 +22,7 @@ use crate::{
     load::schedule,
     mode::Compared,
     node::Seen,
+    output,
     report::Report,
 };
 
@@ -96,7 +97,7 @@ pub(crate) async fn child(args: &Args, part: &[u64]) -> Result<(), Box<dyn Error
             *all.admitted.entry(window).or_default() += units;
         }
     }
-    println!("{}", write(&all));
+    output::print(|out| writeln!(out, "{}", write(&all)))?;
     Ok(())
 }
 

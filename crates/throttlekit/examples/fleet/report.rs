@@ -15,6 +15,7 @@ use crate::{
     chart::{self, Labels, Line},
     mode::Compared,
     node::Seen,
+    output,
 };
 
 pub(crate) struct Report {
@@ -110,17 +111,18 @@ pub(crate) fn print(args: &Args, reports: &[Report]) -> Result<(), Box<dyn Error
     if let Some(file) = &args.svg {
         draw(args, reports, file)?;
     }
-    if args.json {
-        let modes: Vec<_> = reports.iter().map(|report| report.json(args)).collect();
-        serde_json::to_writer_pretty(io::stdout().lock(), &modes)?;
-        println!();
-    } else {
-        table(&mut io::stdout().lock(), args, reports)?;
-    }
+    output::print(|out| {
+        if args.json {
+            let modes: Value = reports.iter().map(|report| report.json(args)).collect();
+            writeln!(out, "{modes:#}")
+        } else {
+            table(out, args, reports)
+        }
+    })?;
     Ok(())
 }
 
-fn table(out: &mut impl Write, args: &Args, reports: &[Report]) -> io::Result<()> {
+fn table(out: &mut dyn Write, args: &Args, reports: &[Report]) -> io::Result<()> {
     writeln!(
         out,
         "{} nodes, limit {} per {:?}, batches of {}, walls wrong by up to {:?}\n",

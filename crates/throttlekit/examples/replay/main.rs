@@ -13,6 +13,8 @@ mod chart;
 mod input;
 mod key;
 mod line;
+#[path = "../common/output.rs"]
+mod output;
 mod replay;
 mod report;
 

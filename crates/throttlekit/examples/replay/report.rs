@@ -1,5 +1,8 @@
 //! What a limit did to a log.
 
+mod drawing;
+mod text;
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
@@ -9,11 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use throttlekit::Timestamp;
 
-use crate::{
-    args::Args,
-    chart::{self, Labels, Line},
-    replay::Limit,
-};
+use crate::{args::Args, output, replay::Limit};
 
 const MINUTE: u64 = 60_000_000;
 
@@ -172,31 +171,17 @@ pub(crate) fn print(
     reports: &[Report],
     unreadable: &Unreadable,
 ) -> Result<(), Box<dyn Error>> {
-    if args.json {
-        let mut values: Vec<_> = reports
-            .iter()
-            .map(|report| report.json(args, unreadable))
-            .collect();
-        let value = if args.sweep.is_empty() {
-            values.remove(0)
-        } else {
-            Value::Array(values)
-        };
-        println!("{value:#}");
-    } else if args.sweep.is_empty() {
-        print_one(args, &reports[0]);
-    } else {
-        print_sweep(reports);
-    }
-    if !args.json && unreadable.count > 0 {
-        println!(
-            "\n{} lines could not be read, the first of them:",
-            unreadable.count
-        );
-        for (number, line) in &unreadable.first {
-            println!("  line {number}: {line}");
+    output::print(|out| {
+        if args.json {
+            return writeln!(out, "{:#}", json(args, reports, unreadable));
         }
-    }
+        if args.sweep.is_empty() {
+            text::one(out, args, &reports[0])?;
+        } else {
+            text::sweep(out, reports)?;
+        }
+        text::unreadable(out, unreadable)
+    })?;
     if reports[0].total.requests() == 0 {
         eprintln!(
             "replay: {} holds no request in Common or Combined Log Format",
@@ -204,109 +189,18 @@ pub(crate) fn print(
         );
     }
     if let Some(file) = &args.svg {
-        write_chart(file, reports)?;
+        drawing::write(file, reports)?;
     }
     Ok(())
 }
 
-fn print_one(args: &Args, report: &Report) {
-    let Count { allowed, denied } = report.total;
-    println!(
-        "limit      {} per {:?}, {:?}, key {:?}",
-        report.limit, args.per, args.strategy, args.key
-    );
-    println!("requests   {:>10}", report.total.requests());
-    println!("allowed    {allowed:>10}");
-    println!(
-        "denied     {denied:>10}  ({:.2} %)",
-        100.0 * report.total.denial_rate()
-    );
-    println!("keys       {:>10}", report.keys.len());
-    if report.out_of_order > 0 {
-        println!("out of order {:>8}", report.out_of_order);
+/// One object, or a list of them if limits are compared.
+fn json(args: &Args, reports: &[Report], unreadable: &Unreadable) -> Value {
+    if args.sweep.is_empty() {
+        return reports[0].json(args, unreadable);
     }
-    if let Some((minute, count)) = report.peak() {
-        println!(
-            "peak       {:>10}  requests in the minute of {minute}, {} denied",
-            count.requests(),
-            count.denied
-        );
-    }
-    let worst = report.worst(args.top);
-    if !worst.is_empty() {
-        println!(
-            "\n{:<42} {:>9} {:>9} {:>8}",
-            "worst keys", "requests", "denied", "rate"
-        );
-    }
-    for (key, count) in worst {
-        let shown: String = key.chars().take(42).collect();
-        let rate = 100.0 * count.denial_rate();
-        println!(
-            "{shown:<42} {:>9} {:>9} {rate:>6.1} %",
-            count.requests(),
-            count.denied
-        );
-    }
-}
-
-fn print_sweep(reports: &[Report]) {
-    println!(
-        "{:>10} {:>10} {:>10} {:>9} {:>12}",
-        "limit", "allowed", "denied", "rate", "keys denied"
-    );
-    for report in reports {
-        let hit = report
-            .keys
-            .values()
-            .filter(|count| count.denied > 0)
-            .count();
-        let Count { allowed, denied } = report.total;
-        let rate = 100.0 * report.total.denial_rate();
-        println!(
-            "{:>10} {allowed:>10} {denied:>10} {rate:>7.2} % {hit:>12}",
-            report.limit
-        );
-    }
-}
-
-fn write_chart(file: &std::path::Path, reports: &[Report]) -> Result<(), Box<dyn Error>> {
-    let start = reports[0].minutes.keys().next().copied().unwrap_or(0);
-    let names: Vec<_> = reports
+    reports
         .iter()
-        .map(|report| {
-            (
-                format!("allowed at {}", report.limit),
-                format!("denied at {}", report.limit),
-            )
-        })
-        .collect();
-    let mut lines = Vec::new();
-    for (report, (allowed, denied)) in reports.iter().zip(&names) {
-        let points = |of: fn(&Count) -> u64| {
-            report
-                .minutes
-                .iter()
-                .map(|(minute, count)| ((minute - start) as f64, of(count) as f64))
-                .collect()
-        };
-        lines.push(Line {
-            name: allowed,
-            points: points(|count| count.allowed),
-        });
-        lines.push(Line {
-            name: denied,
-            points: points(|count| count.denied),
-        });
-    }
-    let x = format!("minutes since {}", time_of(start));
-    chart::write(
-        file,
-        &Labels {
-            title: "Allowed and denied requests",
-            x: &x,
-            y: "requests per minute",
-        },
-        &lines,
-    )
+        .map(|report| report.json(args, unreadable))
+        .collect()
 }

@@ -12,6 +12,8 @@
 #[path = "../common/chart.rs"]
 mod chart;
 mod day;
+#[path = "../common/output.rs"]
+mod output;
 mod report;
 
 use std::{error::Error, path::PathBuf, process::ExitCode};
@@ -71,11 +73,13 @@ fn compare(args: &Args) -> Result<bool, Box<dyn Error>> {
         limit: args.limit,
         splits,
     };
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&outcome.json())?);
-    } else {
-        outcome.print();
-    }
+    output::print(|out| {
+        if args.json {
+            writeln!(out, "{:#}", outcome.json())
+        } else {
+            outcome.print(out)
+        }
+    })?;
     if let Some(file) = &args.svg {
         outcome.draw(file)?;
     }

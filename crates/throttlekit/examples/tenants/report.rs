@@ -1,6 +1,10 @@
 //! What came of the day.
 
-use std::{error::Error, path::Path};
+use std::{
+    error::Error,
+    io::{self, Write},
+    path::Path,
+};
 
 use serde_json::{Value, json};
 use throttlekit::fair::traces::Report;
@@ -57,18 +61,20 @@ impl Outcome {
         within && fair.report.efficiency() >= 0.99
     }
 
-    pub(crate) fn print(&self) {
-        println!(
+    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
             "{:<20} {:>9} {:>15}   {:<46}",
             "", "served", "worst always-", "of the ideal, by plan"
-        );
-        println!(
+        )?;
+        writeln!(
+            out,
             "{:<20} {:>9} {:>15}   {}",
             "",
             "of ideal",
             "asking, of ideal",
             plans(|name| name.into())
-        );
+        )?;
         for split in &self.splits {
             let worst = split
                 .report
@@ -80,8 +86,10 @@ impl Outcome {
                 percent(got / ideal.max(1.0))
             });
             let served = percent(split.report.efficiency());
-            println!("{:<20} {served:>9} {worst:>16}   {by_plan}", split.name);
+            let name = split.name;
+            writeln!(out, "{name:<20} {served:>9} {worst:>16}   {by_plan}")?;
         }
+        Ok(())
     }
 
     pub(crate) fn json(&self) -> Value {

@@ -1,0 +1,91 @@
+//! A report as a table.
+
+use std::io::{self, Write};
+
+use super::{Count, Report, Unreadable};
+use crate::args::Args;
+
+/// One limit, with the keys that it hit most.
+pub(super) fn one(out: &mut dyn Write, args: &Args, report: &Report) -> io::Result<()> {
+    let Count { allowed, denied } = report.total;
+    writeln!(
+        out,
+        "limit      {} per {:?}, {:?}, key {:?}",
+        report.limit, args.per, args.strategy, args.key
+    )?;
+    writeln!(out, "requests   {:>10}", report.total.requests())?;
+    writeln!(out, "allowed    {allowed:>10}")?;
+    let rate = 100.0 * report.total.denial_rate();
+    writeln!(out, "denied     {denied:>10}  ({rate:.2} %)")?;
+    writeln!(out, "keys       {:>10}", report.keys.len())?;
+    if report.out_of_order > 0 {
+        writeln!(out, "out of order {:>8}", report.out_of_order)?;
+    }
+    if let Some((minute, count)) = report.peak() {
+        writeln!(
+            out,
+            "peak       {:>10}  requests in the minute of {minute}, {} denied",
+            count.requests(),
+            count.denied
+        )?;
+    }
+    worst(out, args, report)
+}
+
+fn worst(out: &mut dyn Write, args: &Args, report: &Report) -> io::Result<()> {
+    let worst = report.worst(args.top);
+    if !worst.is_empty() {
+        writeln!(
+            out,
+            "\n{:<42} {:>9} {:>9} {:>8}",
+            "worst keys", "requests", "denied", "rate"
+        )?;
+    }
+    for (key, count) in worst {
+        let shown: String = key.chars().take(42).collect();
+        let rate = 100.0 * count.denial_rate();
+        writeln!(
+            out,
+            "{shown:<42} {:>9} {:>9} {rate:>6.1} %",
+            count.requests(),
+            count.denied
+        )?;
+    }
+    Ok(())
+}
+
+/// Several limits beside each other.
+pub(super) fn sweep(out: &mut dyn Write, reports: &[Report]) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:>10} {:>10} {:>10} {:>9} {:>12}",
+        "limit", "allowed", "denied", "rate", "keys denied"
+    )?;
+    for report in reports {
+        let keys = report.keys.values();
+        let hit = keys.filter(|count| count.denied > 0).count();
+        let Count { allowed, denied } = report.total;
+        let rate = 100.0 * report.total.denial_rate();
+        writeln!(
+            out,
+            "{:>10} {allowed:>10} {denied:>10} {rate:>7.2} % {hit:>12}",
+            report.limit
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn unreadable(out: &mut dyn Write, unreadable: &Unreadable) -> io::Result<()> {
+    if unreadable.count == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{} lines could not be read, the first of them:",
+        unreadable.count
+    )?;
+    for (number, line) in &unreadable.first {
+        writeln!(out, "  line {number}: {line}")?;
+    }
+    Ok(())
+}
