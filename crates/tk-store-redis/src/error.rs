@@ -84,6 +84,9 @@ pub enum ErrorKind {
     Malformed(&'static str),
 }
 
+/// Why something that lies under a key is of no use.
+pub(crate) const UNREADABLE: &str = "it cannot be read as a state of this kind";
+
 /// Errors that the server gives before a script has written anything.
 const BEFORE_WRITES: [&str; 16] = [
     "ASK",

@@ -25,6 +25,11 @@ impl Operation {
         }
     }
 
+    /// Whether its script may write.
+    pub(crate) const fn writes(self) -> bool {
+        !matches!(self, Self::Peek { .. })
+    }
+
     /// By the rule of [`Grant::charge`](tk_core::Grant::charge): `at_least` counts as at least 1, and `want` as at least `at_least` and at
     /// most the capacity.
     pub(crate) fn lease<S: Strategy>(strategy: &S, want: u64, at_least: u64) -> Self {

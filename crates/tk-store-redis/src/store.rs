@@ -9,6 +9,7 @@ use tk_core::{
 
 use crate::{
     Builder, StoreError,
+    error::{ErrorKind, UNREADABLE},
     incarnation::Incarnations,
     key::Space,
     link::{Call, Link},
@@ -149,7 +150,7 @@ impl<S: Scripted> RedisStore<S> {
         answer: Result<Value, StoreError>,
     ) -> Result<Decision, StoreError> {
         let reply = Reply::parse(answer?)?;
-        let (rule, mut state) = state(strategy, &reply)?;
+        let (rule, mut state) = state(strategy, Operation::check(cost), &reply)?;
         let decision = rule.decide(&mut state, reply.now, cost);
         let charged = if decision.allowed { cost } else { 0 };
         if reply.units != charged {
@@ -165,11 +166,18 @@ const fn uncalled() -> StoreError {
 }
 
 /// The rule that decides on the answers of scripts, and the state in one.
+///
+/// A script that writes has looked at the state before. One that does not leaves it to whoever reads the answer.
 fn state<S: Scripted>(
     strategy: &S,
+    operation: Operation,
     reply: &Reply,
 ) -> Result<(S::Rule, <S::Rule as Strategy>::State), StoreError> {
-    let state = S::read(reply.state()).ok_or_else(|| malformed("the state is no state"))?;
+    let unread = || match operation.writes() {
+        true => malformed("the state is no state"),
+        false => ErrorKind::BadState(UNREADABLE).into(),
+    };
+    let state = S::read(reply.state()).ok_or_else(unread)?;
     Ok((strategy.rule(), state))
 }
 
@@ -196,7 +204,7 @@ impl<S: Scripted> Store for RedisStore<S> {
         let operation = Operation::Peek { cost: 1 };
         let call = self.prepare(strategy, key, operation, self.now(), 0);
         let reply = Reply::parse(self.link.call(call.ok_or_else(uncalled)?).await?)?;
-        let (rule, state) = state(strategy, &reply)?;
+        let (rule, state) = state(strategy, operation, &reply)?;
         Ok(rule.peek(&state, reply.now))
     }
 
@@ -213,7 +221,7 @@ impl<S: Scripted> Store for RedisStore<S> {
         let made_now = self.incarnations.draw();
         let call = self.prepare(strategy, key, operation, self.now(), made_now);
         let reply = Reply::parse(self.link.call(call.ok_or_else(uncalled)?).await?)?;
-        let (rule, mut state) = state(strategy, &reply)?;
+        let (rule, mut state) = state(strategy, operation, &reply)?;
         let incarnation = if reply.incarnation == 0 {
             made_now
         } else {

@@ -2,7 +2,7 @@
 
 use fred::error::{Error, ErrorKind as Kind};
 
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, UNREADABLE};
 
 /// What the scripts answer if they may not read the server's clock.
 const TIME_REFUSED: &str = "TKTIME ";
@@ -48,8 +48,9 @@ fn answered(code: &str, text: &str) -> ErrorKind {
     if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
         return ErrorKind::TimeRefused(reason.into());
     }
-    if code == NO_STATE {
-        return ErrorKind::BadState("it cannot be read as a state of this kind");
+    // A script that finds it out in a function raises it as an error, and servers put something in front of it.
+    if text.contains(NO_STATE) {
+        return ErrorKind::BadState(UNREADABLE);
     }
     if text.contains("READONLY") {
         return ErrorKind::ReadOnly;
@@ -162,6 +163,19 @@ mod tests {
             refused("TKTIME not allowed"),
             ErrorKind::TimeRefused("not allowed".into())
         );
+    }
+
+    #[test]
+    fn a_bad_state_that_a_function_raised_is_one() {
+        for text in [
+            "TKSTATE no state of this kind",
+            "ERR TKSTATE no state of this kind script: 1f, on @user_script:40.",
+            "ERR Error running script (call to f_1): @user_script:40: TKSTATE no state of this kind",
+            "ERR Error running script (call to f_1): TKSTATE no state of this kind",
+        ] {
+            let kind = classify(&Error::new(Kind::Unknown, text));
+            assert_eq!(kind, ErrorKind::BadState(UNREADABLE), "{text}");
+        }
     }
 
     #[test]

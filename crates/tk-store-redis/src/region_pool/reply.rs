@@ -2,7 +2,7 @@
 
 use fred::types::Value;
 use tk_core::Timestamp;
-use tk_fair::{PoolState, Region};
+use tk_fair::{MAX_REGION_WEIGHT, MAX_REGIONS, PoolState, Region};
 
 use crate::{
     StoreError,
@@ -59,14 +59,14 @@ fn state(fields: &[Value]) -> Option<PoolState> {
             Some(name) => {
                 state.regions.insert(name.into(), region(&value)?);
             }
-            None => [state.start, state.begun, state.latest] = numbers(&value)?,
+            None => [state.start, state.begun, state.latest] = exact(&value)?,
         }
     }
-    Some(state)
+    (state.regions.len() <= MAX_REGIONS).then_some(state)
 }
 
 fn region(value: &str) -> Option<Region> {
-    let [weight, base, peak, settled, granted, returned, turn, asked] = numbers(value)?;
+    let [weight, base, peak, settled, granted, returned, turn, asked] = exact(value)?;
     let region = Region {
         weight,
         base,
@@ -78,9 +78,13 @@ fn region(value: &str) -> Option<Region> {
         asked,
     };
     let drawn = granted.checked_sub(returned)?;
-    let all = [weight, base, peak, settled, granted, turn, asked];
-    let is_sound = settled <= drawn && all.iter().all(|number| *number < 1 << 53);
-    is_sound.then_some(region)
+    let weighs = base <= weight && weight <= peak && peak <= MAX_REGION_WEIGHT;
+    (weighs && settled <= drawn).then_some(region)
+}
+
+/// Numbers with which the rule can be reckoned, here and in the script.
+fn exact<const N: usize>(text: &str) -> Option<[u64; N]> {
+    numbers(text).filter(|numbers| numbers.iter().all(|number| *number < 1 << 53))
 }
 
 #[cfg(test)]
@@ -103,6 +107,10 @@ mod tests {
         assert_eq!(reply.state.regions["a:b"].drawn(), 5);
         for bad in [
             ["window", "100 105"],
+            ["window", "18446744073709551615 0 0"],
+            ["window", "0 0 9007199254740992"],
+            ["region:a", "3 9007199254740991 3 1 9 4 1 106"],
+            ["region:a", "4 2 3 1 9 4 1 106"],
             ["region:a", "3 2 3 1 9 10 1 106"],
             ["region:a", "3 2 3 6 9 4 1 106"],
             ["other", "no numbers"],

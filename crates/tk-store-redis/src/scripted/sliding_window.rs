@@ -50,10 +50,15 @@ impl Dialect for SlidingWindow {
         if state.is_empty() {
             return Some(ring);
         }
-        let mut counts = Vec::new();
+        let (mut counts, mut named) = (Vec::new(), 0);
         let mut words = str::from_utf8(state).ok()?.split(' ');
         while let Some(field) = words.next() {
-            let value = words.next()?.parse().ok()?;
+            let value = words
+                .next()?
+                .parse()
+                .ok()
+                .filter(|value| *value < 1 << 53)?;
+            named += u32::from(matches!(field, "w" | "b" | "n" | "i"));
             match field {
                 "w" => ring.window = value,
                 "b" => ring.buckets = value,
@@ -62,7 +67,10 @@ impl Dialect for SlidingWindow {
                 place => counts.push((place.parse::<usize>().ok()?, value)),
             }
         }
-        if ring.window == 0 || ring.buckets == 0 || ring.buckets > Range::MAX_BUCKETS {
+        let is_ours = named == 4
+            && (1..=1 << 48).contains(&ring.window)
+            && (1..=Range::MAX_BUCKETS).contains(&ring.buckets);
+        if !is_ours {
             return None;
         }
         ring.counts = vec![0; ring.buckets as usize + 1];

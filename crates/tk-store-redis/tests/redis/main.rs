@@ -9,6 +9,7 @@ mod clusters;
 mod conformance;
 mod crowds;
 mod evictions;
+mod foreign;
 mod lives;
 mod lost_replies;
 mod outages;

@@ -5,5 +5,6 @@
 mod crowds;
 mod equality;
 mod fleet;
+mod foreign;
 mod shares;
 mod support;

@@ -13,12 +13,14 @@ end
 
 -- Counts all running totals from the oldest entry on, before they reach 2^53: once in many windows even at the highest limit.
 local function rebase()
-  local _, base = parse(after(-1))
+  local base = string.match(after(-1), ':(%d+):') + 0
   local from = 0
   while true do
     local members = redis.call('ZRANGEBYSCORE', key, 0, '+inf', 'LIMIT', from, 500)
     for _, member in ipairs(members) do
-      local instant, before, through = parse(member)
+      -- Others have been written by now, so whatever is wrong with this one is no bad state that was left alone.
+      local instant, before, through = string.match(member, '^T(%d+):(%d+):(%d+)$')
+      instant, before, through = instant + 0, before + 0, through + 0
       redis.call('ZREM', key, member)
       redis.call('ZADD', key, int(instant), entry(instant, before - base, through - base))
       if through > before then
@@ -44,7 +46,7 @@ local function prune()
     local gone = {}
     for i, member in ipairs(dead) do
       gone[2 * i - 1] = member
-      gone[2 * i] = 'C' .. string.match(member, '^T(%d+)')
+      gone[2 * i] = 'C' .. (string.match(member, '^T(%d+)') or bad_state())
     end
     redis.call('ZREM', key, unpack(gone))
   end

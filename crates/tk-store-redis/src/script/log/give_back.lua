@@ -7,15 +7,19 @@
 local granted_at, amount, taken = arg6, arg7, 0
 local known = last and incarnation == new_incarnation and old_window == window
 if known and granted_at + window > at then
-  local entries = redis.call('ZREVRANGEBYSCORE', key, '+inf', int(granted_at), 'LIMIT', 0, 32)
-  local instant, before, through = parse(entries[#entries] or last)
+  local members = redis.call('ZREVRANGEBYSCORE', key, '+inf', int(granted_at), 'LIMIT', 0, 32)
+  local entries = {}
+  for i, member in ipairs(members) do
+    entries[i] = { parse(member) }
+  end
+  local instant, before, through = unpack(entries[#entries] or { newest, newest_before, total })
   if instant == granted_at then
     taken = min(amount, through - before)
   end
   if taken > 0 then
     for i = #entries, 1, -1 do
-      instant, before, through = parse(entries[i])
-      redis.call('ZREM', key, entries[i], 'C' .. int(instant))
+      instant, before, through = unpack(entries[i])
+      redis.call('ZREM', key, members[i], 'C' .. int(instant))
       if instant > granted_at then
         before = before - taken
       end

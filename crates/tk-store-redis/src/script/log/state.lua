@@ -7,18 +7,20 @@
 -- So the units alive are one subtraction, and both questions, "from which instant on are they alive" and "which
 -- must leave to make room", are one look-up each, whatever the cost.
 --
+-- Members are looked at as they are read, and all that a call reads before it writes.
+--
 -- arg4  the length of the window
 local window = arg4
 local old_window, incarnation = window, 0
 local meta = redis.call('ZRANGE', key, 0, 0)[1]
 if meta then
   local w, i = string.match(meta, '^M(%d+):(%d+)$')
-  old_window, incarnation = w + 0, i + 0
+  old_window, incarnation = number(w), number(i)
 end
 
 local function parse(member)
   local at, before, through = string.match(member, '^T(%d+):(%d+):(%d+)$')
-  return at + 0, before + 0, through + 0
+  return number(at), number(before), number(through)
 end
 
 local function entry(at, before, through)
@@ -32,9 +34,6 @@ local function after(at)
 end
 
 local last = meta and redis.call('ZREVRANGE', key, 0, 0)[1]
-if last and string.sub(last, 1, 1) ~= 'T' then
-  last = nil
-end
 local newest, newest_before, total = 0, 0, 0
 if last then
   newest, newest_before, total = parse(last)
@@ -49,10 +48,19 @@ if last then
     local _, before = parse(oldest)
     live, first = total - before, before
   end
+  if live < 0 then
+    bad_state()
+  end
 end
 local converted = last and old_window ~= window
 if converted and live == 0 then
   newest, at = 0, now
+end
+
+-- The instant up to which the running total was this, or less.
+local function instant_of(through)
+  local member = redis.call('ZREVRANGEBYSCORE', key, int(-through), '-inf', 'LIMIT', 0, 1)[1]
+  return number(string.match(member or '', '^C(%d+)$'))
 end
 
 -- The instant of the newest unit that is alive. A later one may be stored, of which everything was handed back.
@@ -60,8 +68,7 @@ local function newest_unit()
   if live == 0 then
     return 0
   end
-  local member = redis.call('ZREVRANGEBYSCORE', key, int(-total), '-inf', 'LIMIT', 0, 1)[1]
-  return string.sub(member, 2) + 0
+  return instant_of(total)
 end
 
 -- What the client decides on: `live newest blocking`. `newest` is the newest instant stored if the cost is charged, else that of the newest
@@ -75,8 +82,7 @@ local function view(cost, charged)
   local excess = min(live + cost - limit, live)
   local blocking = 0
   if excess > 0 then
-    local member = redis.call('ZREVRANGEBYSCORE', key, int(-(first + excess)), '-inf', 'LIMIT', 0, 1)[1]
-    blocking = string.sub(member, 2) + 0
+    blocking = instant_of(first + excess)
   end
   return int(live) .. ' ' .. int(shown) .. ' ' .. int(blocking)
 end

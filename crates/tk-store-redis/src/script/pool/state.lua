@@ -13,24 +13,34 @@ local limit, window, idle_after, mine = arg4, arg5, arg6, ARGV[2]
 local raw = redis.call('HGETALL', key)
 local start, begun, latest = 0, 0, 0
 local regions, count = {}, 0
+local is_ours = #raw == 0
 for i = 1, #raw, 2 do
   if raw[i] == 'window' then
     local a, b, c = string.match(raw[i + 1], '^(%d+) (%d+) (%d+)$')
-    start, begun, latest = a + 0, b + 0, c + 0
+    start, begun, latest, is_ours = number(a), number(b), number(c), true
   else
     local a, b, c, d, e, f, g, h = string.match(raw[i + 1], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-    regions[raw[i]] = {
-      weight = a + 0,
-      base = b + 0,
-      peak = c + 0,
-      settled = d + 0,
-      granted = e + 0,
-      returned = f + 0,
-      turn = g + 0,
-      asked = h + 0,
+    local region = {
+      weight = number(a),
+      base = number(b),
+      peak = number(c),
+      settled = number(d),
+      granted = number(e),
+      returned = number(f),
+      turn = number(g),
+      asked = number(h),
     }
+    local weighs = region.base <= region.weight and region.weight <= region.peak and region.peak <= 70368744177664
+    if not weighs or region.settled + region.returned > region.granted or string.sub(raw[i], 1, 7) ~= 'region:' then
+      bad_state()
+    end
+    regions[raw[i]] = region
     count = count + 1
   end
+end
+-- Somebody else's fields may be numbers too, and our states have a window and no more regions than there may be.
+if not is_ours or count > 64 then
+  bad_state()
 end
 
 local function drawn(region)

@@ -10,11 +10,26 @@
 local window, buckets = arg4, arg6
 local fields = redis.call('HGETALL', key)
 local raw = table.concat(fields, ' ')
-local hash = {}
-for i = 1, #fields, 2 do
-  hash[fields[i]] = fields[i + 1]
+if string.find(table.concat(fields), '[^%dwbni]') then
+  bad_state()
 end
-local incarnation = (hash.i or 0) + 0
+local hash, named, places, top = {}, 0, {}, 0
+for i = 1, #fields, 2 do
+  local place, value = tonumber(fields[i]), number(fields[i + 1])
+  if place then
+    places[place], top = value, max(top, place)
+  else
+    hash[fields[i]], named = value, named + 1
+  end
+end
+local incarnation = hash.i or 0
+if raw ~= '' then
+  local w, b = hash.w, hash.b
+  local whole = named == 4 and w and b and hash.n and hash.i
+  if not whole or w == 0 or w > 281474976710656 or b == 0 or b > 1024 or top > b then
+    bad_state()
+  end
+end
 
 -- A ring is { window, buckets, newest, counts by place }; newest is nil if there never were units in it.
 local function ring(w, b)
@@ -70,11 +85,7 @@ local function estimate(of, slice, into)
 end
 
 local stored = ring(window, buckets)
-if hash.n then
-  stored = ring(hash.w + 0, hash.b + 0)
-  stored.newest = hash.n + 0
-  for k = 0, stored.buckets do
-    stored.counts[k] = tonumber(hash[int(k)])
-  end
+if raw ~= '' then
+  stored = { window = hash.w, buckets = hash.b, newest = hash.n, counts = places }
 end
 local same_scale = stored.window == window and stored.buckets == buckets
