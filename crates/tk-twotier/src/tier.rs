@@ -7,6 +7,8 @@ mod denial;
 mod entry;
 mod error;
 mod exact;
+mod flight;
+mod homeward;
 mod idle;
 mod inner;
 mod key_sizer;
@@ -209,14 +211,14 @@ impl<L2: Store, C: Clock + 'static, O: Observer> TwoTier<L2, C, O> {
     ///
     /// Returns how many units the shared store took.
     pub async fn return_idle(&self) -> u64 {
-        self.inner.return_idle().await
+        Inner::return_idle(&self.inner).await
     }
 
-    /// Takes no more requests, waits for the leases under way, and hands all credits back.
+    /// Takes no more requests, waits for the leases and the hand-backs under way, and hands all credits back.
     ///
-    /// Returns how many units the shared store took. Dropped before it is ready, it hands back less.
+    /// Returns how many units the shared store took of what was at hand then. Dropped before it is ready, it hands back less.
     pub async fn close(&self) -> u64 {
-        self.inner.close().await
+        Inner::close(&self.inner).await
     }
 }
 

@@ -5,6 +5,7 @@ mod tier {
     pub(crate) mod node;
 
     mod bounds;
+    mod clock;
     mod config;
     mod denials;
     mod flight;

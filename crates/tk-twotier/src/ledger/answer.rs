@@ -49,6 +49,13 @@ impl LeaseLedger {
         settlement
     }
 
+    /// `ask` was not sent as it was meant, and nothing was granted: whoever waits for it goes on waiting.
+    ///
+    /// Returns whether it was void, or nothing if it was not in flight.
+    pub(crate) fn withdraw(&mut self, rules: &LeaseRules, ask: Ask) -> Option<bool> {
+        self.land(rules, &ask)
+    }
+
     /// Nothing more will be asked for. Whoever waits is served from the credits at hand, or told that there is no answer.
     pub fn abandon(&mut self, now: Monotonic) -> Settlement {
         let mut settlement = Settlement::default();

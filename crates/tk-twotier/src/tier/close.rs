@@ -1,33 +1,33 @@
 //! The end of a limiter.
 
+use std::sync::Arc;
+
 use tk_core::{Clock, Store};
 
-use super::{Observer, entry::Entry, inner::Inner};
+use super::{Observer, entry::Entry, homeward::Homeward, inner::Inner};
 
 impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
-    pub(super) async fn close(&self) -> u64 {
-        self.set_closed();
+    pub(super) async fn close(this: &Arc<Self>) -> u64 {
+        this.set_closed();
         // Whoever was let in before has begun its lease under one of these locks.
-        self.l1.shards().for_each(drop);
-        if let Some(task) = self.idle_task.lock().take() {
-            task.abort();
-        }
-        self.land_all().await;
-        let Some(lease) = self.lease_plan() else {
+        this.l1.shards().for_each(drop);
+        this.stop_watching();
+        this.land_all().await;
+        let Some(lease) = this.lease_plan() else {
             return 0;
         };
-        let now = self.clock.monotonic();
+        let now = this.clock.monotonic();
         let mut given_up = Vec::new();
-        for mut shard in self.l1.shards() {
+        for mut shard in this.l1.shards() {
             for place in 0..shard.places() {
                 let entry = shard.open_at(place, now);
                 given_up.extend(entry.map(|mut entry| entry.give_up(&lease.rules, now)));
             }
         }
-        self.hand_back(given_up).await
+        Homeward::new(this, given_up).send().await
     }
 
-    /// Waits for the leases under way, those included that are about to take off.
+    /// Waits for the leases under way, those included that are about to take off, and for what is on its way home.
     async fn land_all(&self) {
         loop {
             self.tasks.drain().await;

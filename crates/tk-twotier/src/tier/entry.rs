@@ -101,6 +101,14 @@ impl<L2: Store> Entry<L2> {
         }
     }
 
+    /// Tells those who wait for more than `limit` that it can never be.
+    pub(super) fn refuse_above(&mut self, limit: u64) {
+        self.line.leave_above(limit, |ticket, cost| {
+            // Whoever has stopped waiting need not know.
+            let _ = ticket.send(Told::Failed(Error::ExceedsCapacity { cost, limit }));
+        });
+    }
+
     /// Gives up its credits.
     pub(super) fn give_up(&mut self, rules: &LeaseRules, now: Monotonic) -> GivenUp {
         GivenUp {

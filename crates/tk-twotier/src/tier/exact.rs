@@ -109,13 +109,13 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         cost: u64,
         error: TierError<L2::Error>,
     ) -> (Tier, Answer<Decision, L2>) {
-        let (limit, now) = (self.capacity(), self.clock.now());
+        let blind = |allowed, wait| blind(allowed, self.capacity(), self.clock.now(), wait);
         let decision = match self.policy {
             FailurePolicy::Error => return (Tier::L2, Err(Error::Store(error))),
             // Cost 0 is allowed whoever answers.
-            FailurePolicy::Deny { .. } if cost == 0 => blind(true, limit, now, Duration::ZERO),
-            FailurePolicy::Deny { retry_after } => blind(false, limit, now, retry_after),
-            FailurePolicy::Allow => blind(true, limit, now, Duration::ZERO),
+            FailurePolicy::Deny { .. } if cost == 0 => blind(true, Duration::ZERO),
+            FailurePolicy::Deny { retry_after } => blind(false, retry_after),
+            FailurePolicy::Allow => blind(true, Duration::ZERO),
             FailurePolicy::LocalShare { share } => self.share(key, cost, share),
         };
         (Tier::Policy, Ok(decision))

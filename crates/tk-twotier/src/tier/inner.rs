@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::{Mutex, RwLock};
 use tk_core::{Clock, Decision, Error, Prefix, Store, Strategy};
-use tokio::{runtime::Handle, task::AbortHandle};
+use tokio::{runtime::Handle, sync::Notify, task::AbortHandle};
 
 use super::{
     Answer, FailurePolicy, Observer, Outcome, Stats, Tier, TierError,
@@ -36,6 +36,8 @@ pub(crate) struct Inner<L2: Store, C, O> {
     pub(super) counters: Counters,
     pub(super) tasks: Tasks,
     pub(super) idle_task: Mutex<Option<AbortHandle>>,
+    /// Calls for the end of that task.
+    pub(super) closing: Notify,
     /// How often keys were reset: an answer from before the last reset is not remembered.
     pub(super) resets: AtomicU64,
     closed: AtomicBool,
@@ -74,6 +76,7 @@ impl<L2: Store, C: Clock, O: Observer> Inner<L2, C, O> {
             counters: Counters::default(),
             tasks: Tasks::default(),
             idle_task: Mutex::default(),
+            closing: Notify::new(),
             resets: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         }

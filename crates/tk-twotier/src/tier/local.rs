@@ -49,25 +49,38 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         };
         hits.admitted += 1;
         hits.served += cost;
+        Ok(self.admit(shard, fingerprint, now, cost, served))
+    }
+
+    /// What there is to do once a request has been charged to credits, and what it is told.
+    #[inline(always)]
+    fn admit(
+        self: &Arc<Self>,
+        shard: MutexGuard<'_, Shard<L2>>,
+        fingerprint: Fingerprint,
+        now: Monotonic,
+        cost: u64,
+        served: Served,
+    ) -> Decision {
         if self.refills_at(served.remaining) {
             self.refill(shard, fingerprint, now);
         } else {
             drop(shard);
         }
         self.observer.checked(Outcome::Admitted, Tier::L1, cost);
-        Ok(self.served(served))
+        self.served(served)
     }
 
     /// Decides what the purse could not: whether the ledger, or a denial, has an answer.
     #[cold]
-    pub(super) fn look(&self, missed: Missed<'_, L2>, cost: u64) -> Local {
+    pub(super) fn look(self: &Arc<Self>, missed: Missed<'_, L2>, cost: u64) -> Local {
         let Some((mut shard, fingerprint, now)) = missed.0 else {
             return Local::NeedsL2;
         };
         let Some((mut entry, hits)) = shard.open(fingerprint, now) else {
             return Local::NeedsL2;
         };
-        // Some of the credits may have ended, so that the rest serves again.
+        // Some of the credits may have ended, so that the rest serves again; or they do not fit into a purse.
         if cost > 0
             && let Spend::Served(served) = entry.line.ledger.spend(now, cost)
         {
@@ -75,9 +88,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             hits.admitted += 1;
             hits.served += cost;
             drop(entry);
-            drop(shard);
-            self.observer.checked(Outcome::Admitted, Tier::L1, cost);
-            return Local::Decided(self.served(served));
+            return Local::Decided(self.admit(shard, fingerprint, now, cost, served));
         }
         let Some(decision) = entry.denies(now, cost) else {
             return Local::NeedsL2;
@@ -90,7 +101,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     }
 
     #[inline]
-    fn refills_at(&self, remaining: u64) -> bool {
+    pub(super) fn refills_at(&self, remaining: u64) -> bool {
         let lease = self.lease_plan();
         lease.is_some_and(|lease| lease.rules.refills_at(remaining))
     }
@@ -107,7 +118,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             return;
         };
         let opened = shard.open(fingerprint, now);
-        let flight = opened.and_then(|(mut entry, _)| self.prepare(fingerprint, &mut entry));
+        let flight = opened.and_then(|(mut entry, _)| self.prepare(fingerprint, &mut entry, now));
         drop(shard);
         if let Some(flight) = flight {
             flight.take_off(&runtime);

@@ -2,13 +2,9 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use tk_core::{Clock, Error, Store, Strategy};
+use tk_core::{Clock, Store, Strategy};
 
-use super::{
-    Observer,
-    entry::{Entry, GivenUp, Told},
-    inner::Inner,
-};
+use super::{Observer, entry::GivenUp, inner::Inner};
 
 impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     /// Puts `strategy` in force, and with it an end to all that rests on the one before.
@@ -32,7 +28,8 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
                 match this.lease_plan() {
                     Some(lease) => {
                         given_up.push(entry.start_over(&lease.rules, now));
-                        Self::refuse_above(this.capacity(), &mut entry);
+                        // At once, for no answer can help. Were the shared store to say so, it would say it of a lease.
+                        entry.refuse_above(this.capacity());
                     }
                     None => entry.denial = None,
                 }
@@ -40,14 +37,5 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
             given_up.retain(|given_up: &GivenUp| given_up.units() > 0);
         }
         Self::hand_back_later(this, given_up);
-    }
-
-    /// Tells those who wait for more than `limit` that it can never be. Were the shared store to say so, it would say it of a lease,
-    /// and so to all who wait for that.
-    fn refuse_above(limit: u64, entry: &mut Entry<L2>) {
-        entry.line.leave_above(limit, |ticket, cost| {
-            // Whoever has stopped waiting need not know.
-            let _ = ticket.send(Told::Failed(Error::ExceedsCapacity { cost, limit }));
-        });
     }
 }

@@ -1,6 +1,6 @@
 //! Credits find their way home: rule 5.
 
-use tk_core::Error;
+use tk_core::{Error, FixedWindow};
 use tk_twotier::{DenyCache, Lease, Local, Mode, TierError};
 
 use super::{
@@ -123,6 +123,84 @@ async fn a_task_looks_for_idle_credits_by_itself() {
     pass(&l2, std::slice::from_ref(&node), millis(100));
     tokio::time::sleep(millis(60)).await;
     assert_eq!(l2.available(&per_second(100), "key"), 99);
+}
+
+/// A node that holds 9 credits of each of four keys, for which nobody has asked for 200 ms.
+async fn idle(l2: &L2<FixedWindow>) -> Node {
+    let lease = Lease::batch(10).window_coupled(true);
+    let mode = Mode::Leased(lease.return_idle_after(millis(100)));
+    let node = Node::new(l2, FixedWindow::per_minute(1_000).expect("in range"), mode);
+    for key in ["a", "b", "c", "d"] {
+        assert!(node.tier.check(key).await.expect("it answers").allowed);
+    }
+    pass(l2, std::slice::from_ref(&node), millis(200));
+    node
+}
+
+/// Units served, taken back and stranded.
+fn ends(node: &Node) -> (u64, u64, u64) {
+    let stats = node.tier.stats();
+    assert_eq!(stats.granted, 40);
+    (stats.served, stats.taken_back, stats.stranded)
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_waits_for_the_idle_credits_that_are_on_their_way_home() {
+    let l2 = L2::new();
+    let node = idle(&l2).await;
+    l2.requests(false);
+    tokio::time::sleep(millis(300)).await;
+    settle().await;
+    let close = tokio::spawn({
+        let node = node.clone();
+        async move { node.tier.close().await }
+    });
+    settle().await;
+    assert!(!close.is_finished());
+    l2.requests(true);
+    assert_eq!(close.await.expect("no panic"), 0, "nothing was at hand");
+    assert_eq!(ends(&node), (4, 36, 0));
+    assert_eq!(l2.log().hand_backs.len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_does_not_wait_for_the_next_look_at_idle_keys() {
+    let l2 = L2::new();
+    let node = idle(&l2).await;
+    assert_eq!(
+        node.tier.close().await,
+        36,
+        "the next look would have been before it"
+    );
+    assert_eq!(ends(&node), (4, 36, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn credits_that_are_cut_off_on_their_way_home_are_stranded() {
+    let l2 = L2::new();
+    let node = idle(&l2).await;
+    l2.replies(false);
+    let mut back = Box::pin(node.tier.return_idle());
+    assert!(
+        tokio::time::timeout(millis(1), &mut back).await.is_err(),
+        "the first is under way"
+    );
+    drop(back);
+    assert_eq!(ends(&node), (4, 0, 36));
+}
+
+#[tokio::test(start_paused = true)]
+async fn credits_are_stranded_by_a_store_that_panics_on_their_way_home() {
+    let l2 = L2::new();
+    let node = idle(&l2).await;
+    l2.panics(true);
+    let tier = node.tier.clone();
+    assert!(
+        tokio::spawn(async move { tier.close().await })
+            .await
+            .is_err()
+    );
+    assert_eq!(ends(&node), (4, 0, 36));
 }
 
 #[tokio::test]

@@ -1,12 +1,19 @@
 //! A limit that changes while keys hold what was leased under the one before.
 
-use std::slice::from_ref;
+use std::{
+    slice::from_ref,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    task::{Context, Waker},
+};
 
 use tk_core::{Decision, Error, FixedWindow, Strategy, Timestamp};
-use tk_twotier::{DenyCache, Lease, Local, Mode};
+use tk_twotier::{DenyCache, Lease, Local, Mode, TierError};
 
 use super::{
-    l2::L2,
+    l2::{Down, L2},
     node::{Node, carried, coupled, millis, pass, per_second, settle},
 };
 
@@ -90,6 +97,75 @@ async fn whoever_waits_for_more_than_the_new_limit_is_told_so_and_nobody_else_is
         let decision = waiter.await.expect("no panic").expect("it answers");
         assert!(decision.allowed);
     }
+}
+
+/// Polls two checks once each, so that a lease is due that has yet to take off; lets the limit fall; and waits for both.
+async fn answers_when_the_limit_falls<S: Strategy>(
+    node: &Node<S>,
+    costs: [u64; 2],
+    falls: impl FnOnce(),
+) -> [Result<Decision, Error<TierError<Down>>>; 2] {
+    let [mut first, mut last] = costs.map(|cost| Box::pin(node.tier.check_n("key", cost)));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(first.as_mut().poll(&mut context).is_pending());
+    assert!(last.as_mut().poll(&mut context).is_pending());
+    falls();
+    [first.await, last.await]
+}
+
+const TOO_DEAR: Result<Decision, Error<TierError<Down>>> = Err(Error::ExceedsCapacity {
+    cost: 60,
+    limit: 50,
+});
+
+#[tokio::test]
+async fn a_lease_that_is_sent_under_a_lower_limit_says_nothing_of_those_who_ask_for_less() {
+    for costs in [[60, 1], [1, 60]] {
+        let l2 = L2::new();
+        let node = Node::new(&l2, per_minute(100), coupled(10));
+        let lower = || node.tier.set_strategy(per_minute(50));
+        let answers = answers_when_the_limit_falls(&node, costs, lower).await;
+        for (cost, answer) in costs.into_iter().zip(answers) {
+            match cost {
+                60 => assert_eq!(answer, TOO_DEAR),
+                _ => assert!(answer.expect("it answers").allowed),
+            }
+        }
+        assert_eq!(
+            node.tier.stats().granted,
+            node.tier.stats().served + 9 + node.tier.stats().taken_back
+        );
+    }
+}
+
+/// A limit that falls without a word, as one does to a lease that lands before `set_strategy` has come by its key.
+#[derive(Clone)]
+struct Falls(Arc<AtomicU64>);
+
+impl Strategy for Falls {
+    type State = <FixedWindow as Strategy>::State;
+
+    fn capacity(&self) -> u64 {
+        self.0.load(SeqCst)
+    }
+
+    fn decide(&self, state: &mut Self::State, now: Timestamp, cost: u64) -> Decision {
+        per_minute(self.capacity()).decide(state, now, cost)
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_a_limit_that_nobody_here_knows_of_yet_tells_those_who_ask_for_more_and_ends()
+{
+    let l2 = L2::new();
+    let limit = Arc::new(AtomicU64::new(100));
+    let node = Node::new(&l2, Falls(limit.clone()), coupled(10));
+    let fall = || limit.store(50, SeqCst);
+    let [dear, cheap] = answers_when_the_limit_falls(&node, [60, 1], fall).await;
+    assert_eq!(dear, TOO_DEAR);
+    assert!(cheap.expect("it answers").allowed);
+    assert_eq!(l2.log().leases, [(60, 60), (10, 1)]);
+    assert_eq!(node.tier.check_n("key", 60).await, TOO_DEAR);
 }
 
 #[tokio::test]
