@@ -15,7 +15,7 @@ const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/replay/sampl
 
 /// The examples are built beside the tests.
 #[expect(clippy::unwrap_used, reason = "a test helper")]
-fn start(args: &[&str], stdout: Stdio) -> Child {
+fn start_with(args: &[&str], stdin: Stdio, stdout: Stdio) -> Child {
     let exe = env::current_exe().unwrap();
     let program = exe
         .ancestors()
@@ -25,11 +25,15 @@ fn start(args: &[&str], stdout: Stdio) -> Child {
         .join("replay");
     Command::new(program)
         .args(args)
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(stdout)
         .stderr(Stdio::piped())
         .spawn()
         .expect("examples are built together with the tests")
+}
+
+fn start(args: &[&str], stdout: Stdio) -> Child {
+    start_with(args, Stdio::piped(), stdout)
 }
 
 #[expect(clippy::unwrap_used, reason = "a test helper")]
@@ -137,6 +141,55 @@ fn gzip_reads_like_plain_text_also_in_several_members() {
     assert_eq!(json(&["-"], &packed), json(&["-"], &plain));
 }
 
+/// A read of a datagram socket yields one message.
+#[cfg(unix)]
+#[test]
+fn gzip_is_known_also_if_its_first_byte_comes_alone() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(SAMPLE).unwrap()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let (ours, theirs) = std::os::unix::net::UnixDatagram::pair().unwrap();
+    let theirs = Stdio::from(std::os::fd::OwnedFd::from(theirs));
+    let child = start_with(&["-", "--json"], theirs, Stdio::piped());
+    ours.send(&packed[..1]).unwrap();
+    for part in packed[1..].chunks(4_096) {
+        ours.send(part).unwrap();
+    }
+    ours.send(b"").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["requests"], 1_817);
+}
+
+#[test]
+fn a_line_that_lacks_the_key_is_not_called_unreadable() {
+    let log = line("192.0.2.1", NOON, "/");
+    let report = json(&["-", "--key", "field:99"], log.as_bytes());
+    assert_eq!(
+        (&report["unreadable"], &report["without_key"]),
+        (&0.into(), &1.into())
+    );
+    let output = replay(&["-", "--key", "field:99"], log.as_bytes());
+    let (shown, told) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert!(
+        shown.contains("1 lines have nothing to be counted per"),
+        "{shown}"
+    );
+    assert!(told.contains("has what `--key` names"), "{told}");
+}
+
+#[test]
+fn what_a_client_sent_reaches_no_terminal_unescaped() {
+    let log = line("192.0.2.1", NOON, "/\x1b[2J\u{202e}\u{9b}31m").repeat(3);
+    let output = replay(&["-", "--key", "path", "--limit", "1"], log.as_bytes());
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains(r"/\u{1b}[2J\u{202e}\u{9b}31m"), "{shown}");
+    assert!(!shown.contains(['\x1b', '\u{202e}', '\u{9b}']));
+}
+
 #[test]
 fn clients_are_told_apart_by_what_was_asked_for() {
     let lines = [
@@ -190,12 +243,18 @@ fn an_empty_or_binary_file_is_reported_as_such() {
 }
 
 #[test]
-fn a_truncated_gzip_file_is_an_error() {
+fn a_truncated_gzip_file_is_an_error_that_names_it() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(&fs::read(SAMPLE).unwrap()).unwrap();
     let packed = encoder.finish().unwrap();
-    let output = replay(&["-"], &packed[..packed.len() / 2]);
+    let half = &packed[..packed.len() / 2];
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("truncated.gz");
+    fs::write(&file, half).unwrap();
+    assert!(refusal(&[file.to_str().unwrap()]).contains("truncated.gz: "));
+    let output = replay(&["-"], half);
     assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("replay: standard input: "), "{error}");
 }
 
 #[test]
@@ -229,6 +288,23 @@ fn a_chart_is_written() {
     assert!(output.status.success(), "{output:?}");
     let chart = fs::read_to_string(&file).unwrap();
     assert!(chart.starts_with("<svg") && chart.contains("denied at 60"));
+}
+
+#[test]
+fn minutes_without_requests_are_drawn_as_such() {
+    // Ten years of them are two points and not five million.
+    let log = ["2016", "2026"]
+        .map(|year| line("192.0.2.1", &format!("30/Nov/{year}:12:00:00 +0000"), "/"))
+        .concat();
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gap.svg");
+    let output = replay(&["-", "--svg", file.to_str().unwrap()], log.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+    let chart = fs::read_to_string(&file).unwrap();
+    let lines = chart.lines().filter_map(|line| {
+        let points = line.strip_prefix("<polyline")?.split("points=\"").nth(1)?;
+        Some(points.split('"').next()?.split_whitespace().count())
+    });
+    assert!(lines.into_iter().any(|points| points == 4), "{chart}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read},
-    path::Path,
+    io::{self, BufRead, BufReader, Cursor, Read},
+    path::{Display, Path},
 };
 
 use flate2::bufread::MultiGzDecoder;
@@ -30,15 +30,10 @@ pub(crate) fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
         let bar = ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {bytes_per_sec}"));
         return unpack(bar.wrap_read(io::stdin()));
     }
-    let named =
-        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-    let input = File::open(file).map_err(named)?;
-    let metadata = input.metadata().map_err(named)?;
+    let input = File::open(file)?;
+    let metadata = input.metadata()?;
     if metadata.is_dir() {
-        return Err(io::Error::other(format!(
-            "{}: is a directory",
-            file.display()
-        )));
+        return Err(io::Error::other("is a directory"));
     }
     let bar = ProgressBar::new(metadata.len()).with_style(style(
         "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
@@ -46,13 +41,29 @@ pub(crate) fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     unpack(bar.wrap_read(input))
 }
 
+/// What to call the log.
+pub(crate) fn name(file: &Path) -> Display<'_> {
+    if file == Path::new("-") {
+        Path::new("standard input").display()
+    } else {
+        file.display()
+    }
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-fn unpack(input: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
-    let mut input = BufReader::with_capacity(1 << 20, input);
-    if input.fill_buf()?.starts_with(&GZIP) {
+fn unpack(mut input: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
+    // A pipe may give them one by one.
+    let mut first = Vec::new();
+    input
+        .by_ref()
+        .take(GZIP.len() as u64)
+        .read_to_end(&mut first)?;
+    let packed = first == GZIP;
+    let input = BufReader::with_capacity(1 << 20, Cursor::new(first).chain(input));
+    if packed {
         Ok(Box::new(BufReader::with_capacity(
             1 << 20,
             MultiGzDecoder::new(input),

@@ -18,11 +18,20 @@ mod output;
 mod replay;
 mod report;
 
-use std::{error::Error, io::BufRead, process::ExitCode};
+use std::{
+    error::Error,
+    io::{self, BufRead},
+    process::ExitCode,
+};
 
 use clap::Parser;
 
-use crate::{args::Args, input::Line, line::Entry, report::Report};
+use crate::{
+    args::Args,
+    input::Line,
+    line::Entry,
+    report::{Report, Skipped},
+};
 
 fn main() -> ExitCode {
     match run(&Args::parse()) {
@@ -39,25 +48,27 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         .limits()
         .map(|limit| Ok(Report::new(limit, replay::limiter(args, limit)?)))
         .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
-    let mut unreadable = report::Unreadable::default();
-    let mut log = input::open(&args.file)?;
+    let mut skipped = Skipped::default();
+    let named = |error: io::Error| format!("{}: {error}", input::name(&args.file));
+    let mut log = input::open(&args.file).map_err(named)?;
     let mut line = Vec::new();
     let mut number = 0;
     loop {
         number += 1;
-        match input::read_line(&mut log as &mut dyn BufRead, &mut line)? {
+        match input::read_line(&mut log as &mut dyn BufRead, &mut line).map_err(named)? {
             Line::End => break,
-            Line::TooLong => unreadable.add(number, &line),
-            Line::Read => match Entry::parse(&line).and_then(|entry| entry.keyed(args.key)) {
-                Some((at, key)) => {
+            Line::TooLong => skipped.unreadable.add(number, &line),
+            Line::Read => match Entry::parse(&line).map(|entry| entry.keyed(args.key)) {
+                Some(Some((at, key))) => {
                     for report in &mut limits {
                         report.replay(at, &key)?;
                     }
                 }
+                Some(None) => skipped.keyless.add(number, &line),
                 None if line.iter().all(u8::is_ascii_whitespace) => {}
-                None => unreadable.add(number, &line),
+                None => skipped.unreadable.add(number, &line),
             },
         }
     }
-    report::print(args, &limits, &unreadable)
+    report::print(args, &limits, &skipped)
 }

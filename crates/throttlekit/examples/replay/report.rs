@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use throttlekit::Timestamp;
 
-use crate::{args::Args, output, replay::Limit};
+use crate::{args::Args, input, output, replay::Limit};
 
 const MINUTE: u64 = 60_000_000;
 
@@ -55,19 +55,27 @@ pub(crate) struct Report {
     out_of_order: u64,
 }
 
-/// Lines that could not be read.
+/// Lines that were not replayed.
 #[derive(Default)]
-pub(crate) struct Unreadable {
+pub(crate) struct Skipped {
+    pub(crate) unreadable: Lines,
+    /// They could be read, and lack what the limit is counted per.
+    pub(crate) keyless: Lines,
+}
+
+/// How many lines, and the first of them.
+#[derive(Default)]
+pub(crate) struct Lines {
     count: u64,
     first: Vec<(u64, String)>,
 }
 
-impl Unreadable {
+impl Lines {
     pub(crate) fn add(&mut self, number: u64, line: &[u8]) {
         self.count += 1;
         if self.first.len() < 3 {
-            let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
-            self.first.push((number, shown.escape_debug().to_string()));
+            let shown = text::escaped(&String::from_utf8_lossy(&line[..line.len().min(80)]));
+            self.first.push((number, shown));
         }
     }
 }
@@ -124,7 +132,7 @@ impl Report {
         Some((time_of(*minute), count))
     }
 
-    fn json(&self, args: &Args, unreadable: &Unreadable) -> Value {
+    fn json(&self, args: &Args, skipped: &Skipped) -> Value {
         let worst: Vec<_> = self
             .worst(args.top)
             .into_iter()
@@ -147,7 +155,8 @@ impl Report {
             "denied": self.total.denied,
             "denial_rate": self.total.denial_rate(),
             "keys": self.keys.len(),
-            "unreadable": unreadable.count,
+            "unreadable": skipped.unreadable.count,
+            "without_key": skipped.keyless.count,
             "out_of_order": self.out_of_order,
             "peak_minute": peak,
             "worst_keys": worst,
@@ -169,24 +178,27 @@ fn time_of(minute: u64) -> String {
 pub(crate) fn print(
     args: &Args,
     reports: &[Report],
-    unreadable: &Unreadable,
+    skipped: &Skipped,
 ) -> Result<(), Box<dyn Error>> {
     output::print(|out| {
         if args.json {
-            return writeln!(out, "{:#}", json(args, reports, unreadable));
+            return writeln!(out, "{:#}", json(args, reports, skipped));
         }
         if args.sweep.is_empty() {
             text::one(out, args, &reports[0])?;
         } else {
             text::sweep(out, reports)?;
         }
-        text::unreadable(out, unreadable)
+        text::lines(out, "could not be read", &skipped.unreadable)?;
+        text::lines(out, "have nothing to be counted per", &skipped.keyless)
     })?;
     if reports[0].total.requests() == 0 {
-        eprintln!(
-            "replay: {} holds no request in Common or Combined Log Format",
-            args.file.display()
-        );
+        let name = input::name(&args.file);
+        if skipped.keyless.count == 0 {
+            eprintln!("replay: {name} holds no request in Common or Combined Log Format");
+        } else {
+            eprintln!("replay: no request in {name} has what `--key` names");
+        }
     }
     if let Some(file) = &args.svg {
         drawing::write(file, reports)?;
@@ -195,12 +207,12 @@ pub(crate) fn print(
 }
 
 /// One object, or a list of them if limits are compared.
-fn json(args: &Args, reports: &[Report], unreadable: &Unreadable) -> Value {
+fn json(args: &Args, reports: &[Report], skipped: &Skipped) -> Value {
     if args.sweep.is_empty() {
-        return reports[0].json(args, unreadable);
+        return reports[0].json(args, skipped);
     }
     reports
         .iter()
-        .map(|report| report.json(args, unreadable))
+        .map(|report| report.json(args, skipped))
         .collect()
 }

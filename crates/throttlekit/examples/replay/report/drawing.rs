@@ -1,6 +1,6 @@
 //! A report as a chart.
 
-use std::{error::Error, path::Path};
+use std::{collections::BTreeMap, error::Error, path::Path};
 
 use super::{Count, Report, time_of};
 use crate::chart::{self, Labels, Line};
@@ -19,20 +19,13 @@ pub(super) fn write(file: &Path, reports: &[Report]) -> Result<(), Box<dyn Error
         .collect();
     let mut lines = Vec::new();
     for (report, (allowed, denied)) in reports.iter().zip(&names) {
-        let points = |of: fn(&Count) -> u64| {
-            report
-                .minutes
-                .iter()
-                .map(|(minute, count)| ((minute - start) as f64, of(count) as f64))
-                .collect()
-        };
         lines.push(Line {
             name: allowed,
-            points: points(|count| count.allowed),
+            points: points(&report.minutes, start, |count| count.allowed),
         });
         lines.push(Line {
             name: denied,
-            points: points(|count| count.denied),
+            points: points(&report.minutes, start, |count| count.denied),
         });
     }
     let x = format!("minutes since {}", time_of(start));
@@ -45,4 +38,20 @@ pub(super) fn write(file: &Path, reports: &[Report]) -> Result<(), Box<dyn Error
         },
         &lines,
     )
+}
+
+/// One point for each minute. Without requests it is 0, and of many such in a row the first and the last do.
+fn points(minutes: &BTreeMap<u64, Count>, start: u64, of: fn(&Count) -> u64) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    let mut point = |minute: u64, units| points.push(((minute - start) as f64, units as f64));
+    let mut next = start;
+    for (&minute, count) in minutes {
+        if next < minute {
+            point(next, 0);
+            point(minute - 1, 0);
+        }
+        point(minute, of(count));
+        next = minute + 1;
+    }
+    points
 }

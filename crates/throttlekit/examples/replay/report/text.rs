@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Count, Report, Unreadable};
+use super::{Count, Lines, Report};
 use crate::args::Args;
 
 /// One limit, with the keys that it hit most.
@@ -42,7 +42,7 @@ fn worst(out: &mut dyn Write, args: &Args, report: &Report) -> io::Result<()> {
         )?;
     }
     for (key, count) in worst {
-        let shown: String = key.chars().take(42).collect();
+        let shown: String = escaped(&key).chars().take(42).collect();
         let rate = 100.0 * count.denial_rate();
         writeln!(
             out,
@@ -75,17 +75,20 @@ pub(super) fn sweep(out: &mut dyn Write, reports: &[Report]) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn unreadable(out: &mut dyn Write, unreadable: &Unreadable) -> io::Result<()> {
-    if unreadable.count == 0 {
+/// Lines that were not replayed, and why.
+pub(super) fn lines(out: &mut dyn Write, why: &str, lines: &Lines) -> io::Result<()> {
+    if lines.count == 0 {
         return Ok(());
     }
-    writeln!(
-        out,
-        "\n{} lines could not be read, the first of them:",
-        unreadable.count
-    )?;
-    for (number, line) in &unreadable.first {
+    let count = lines.count;
+    writeln!(out, "\n{count} lines {why}, the first of them:")?;
+    for (number, line) in &lines.first {
         writeln!(out, "  line {number}: {line}")?;
     }
     Ok(())
+}
+
+/// What a log holds, as it may be shown on a terminal: whoever sends a request writes parts of it.
+pub(super) fn escaped(text: &str) -> String {
+    text.escape_debug().to_string()
 }
