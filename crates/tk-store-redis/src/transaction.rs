@@ -16,6 +16,7 @@
 mod builder;
 mod connection;
 mod core;
+mod given_up;
 mod record;
 
 pub use builder::TransactionBuilder;

@@ -5,6 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 use fred::types::config::Config;
 use serde::{Serialize, de::DeserializeOwned};
 use tk_core::{Clock, ConfigError, Range, Strategy};
+use tokio::runtime::Handle;
 
 use super::{TransactionStore, connection::Manager, core::Core};
 use crate::{
@@ -115,9 +116,7 @@ where
     /// A setting outside of its range, no server or a bad URL, or no runtime.
     pub fn build(self) -> Result<TransactionStore<S>, BuildError> {
         self.check()?;
-        if tokio::runtime::Handle::try_current().is_err() {
-            return Err(BuildError::NoRuntime);
-        }
+        let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
         let config = match self.server.ok_or(BuildError::NoServer)? {
             Server::Config(config) => *config,
             Server::Url(url) => Config::from_url(&url).map_err(|error| unusable(&error))?,
@@ -127,7 +126,8 @@ where
         let space = Space::new(&self.prefix, &self.policy, &name);
         let manager = Manager::new(config, self.bounds);
         let (connections, attempts) = (self.connections, self.attempts);
-        let core = Core::new(manager, connections, self.bounds, attempts, self.clock);
+        let (bounds, clock) = (self.bounds, self.clock);
+        let core = Core::new(runtime, manager, connections, bounds, attempts, clock);
         Ok(TransactionStore::new(core, space))
     }
 

@@ -157,6 +157,14 @@ impl Connection {
         Ok(())
     }
 
+    /// Asks the server of a key for nothing.
+    pub(super) async fn ping(&mut self, key: &[u8]) -> Result<(), StoreError> {
+        self.is_clean = false;
+        self.send(key, "PING", vec![]).await?;
+        self.is_clean = true;
+        Ok(())
+    }
+
     async fn send(
         &self,
         key: &[u8],

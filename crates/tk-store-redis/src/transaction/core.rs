@@ -12,12 +12,14 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use tk_core::{Clock, Error, Strategy, SystemClock, Timestamp};
 use tokio::{
+    runtime::Handle,
     sync::Mutex,
     time::{Instant, sleep, timeout_at},
 };
 
 use super::{
     connection::{Manager, Write},
+    given_up::Awaited,
     record::{decode, encode, life},
 };
 use crate::{
@@ -47,11 +49,15 @@ pub(super) struct Core {
     turns: Box<[Mutex<()>]>,
     hasher: RandomState,
     incarnations: Incarnations,
+    /// Where questions for those who have given up are asked, one at a time.
+    pub(super) runtime: Handle,
+    pub(super) question: Arc<Mutex<()>>,
 }
 
 impl Core {
-    /// It must be called within a runtime of tokio.
+    /// It must be called within a runtime of tokio, the one that is given.
     pub(super) fn new(
+        runtime: Handle,
         manager: Manager,
         connections: u32,
         bounds: Bounds,
@@ -74,6 +80,8 @@ impl Core {
             turns: (0..TURNS).map(|_| Mutex::new(())).collect(),
             hasher: RandomState::new(),
             incarnations: Incarnations::new(),
+            runtime,
+            question: Arc::default(),
         }
     }
 
@@ -85,7 +93,7 @@ impl Core {
     /// Lets `step` change the state of a key, given also the instant and the state's incarnation, and writes what it
     /// changed. It may be called several times, on states that others have written meanwhile.
     pub(super) async fn transact<S, R, F>(
-        &self,
+        self: &Arc<Self>,
         strategy: &S,
         key: Vec<u8>,
         now: Option<Timestamp>,
@@ -98,45 +106,73 @@ impl Core {
         R: Send,
     {
         let _entered = self.enter()?;
+        let awaited = Awaited::new(self, &key);
+        let answer = self.attempts(strategy, &key, now, &step).await;
+        awaited.ended();
+        answer
+    }
+
+    async fn attempts<S, R, F>(
+        &self,
+        strategy: &S,
+        key: &[u8],
+        now: Option<Timestamp>,
+        step: &F,
+    ) -> Result<R, Error<StoreError>>
+    where
+        S: Strategy,
+        S::State: Serialize + DeserializeOwned,
+        F: Fn(&mut S::State, Timestamp, u64) -> Result<R, Error<StoreError>> + Send + Sync,
+        R: Send,
+    {
         let due = Instant::now() + self.bounds.deadline;
-        let turn = &self.turns[self.hasher.hash_one(&key) as usize % TURNS];
+        let turn = &self.turns[self.hasher.hash_one(key) as usize % TURNS];
         let Ok(_turn) = timeout_at(due, turn.lock()).await else {
-            return Err(self.note(ErrorKind::Busy.into()).into());
+            return Err(StoreError::new(ErrorKind::Busy).into());
         };
         let mut was_sent_elsewhere = false;
         for attempt in 0..self.attempts {
             if attempt > 0 {
                 self.pause(attempt, due).await;
             }
-            match self.attempt(strategy, &key, now, due, &step).await {
+            match self.attempt(strategy, key, now, due, step).await {
                 Ok(None) => {}
-                Ok(Some(answer)) => {
-                    self.breaker.succeeded();
-                    return Ok(answer);
-                }
+                Ok(Some(answer)) => return Ok(answer),
                 Err(Error::Store(error)) => {
                     let elsewhere = matches!(error.kind(), ErrorKind::Moving | ErrorKind::ReadOnly);
                     if !elsewhere || std::mem::replace(&mut was_sent_elsewhere, true) {
-                        return Err(self.note(error).into());
+                        return Err(error.into());
                     }
                 }
                 Err(refusal) => return Err(refusal),
             }
         }
-        Err(self.note(ErrorKind::Contended(self.attempts).into()).into())
+        Err(StoreError::new(ErrorKind::Contended(self.attempts)).into())
     }
 
     /// Forgets a key.
-    pub(super) async fn forget(&self, key: &[u8]) -> Result<(), StoreError> {
+    pub(super) async fn forget(self: &Arc<Self>, key: &[u8]) -> Result<(), StoreError> {
         let _entered = self.enter()?;
+        let awaited = Awaited::new(self, key);
         let due = Instant::now() + self.bounds.deadline;
         let forgotten = async {
             let mut connection = self.connection(due).await?;
             let forgotten = timeout_at(due, connection.forget(key)).await;
-            forgotten.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
+            self.heard(forgotten.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into())))
         };
-        let forgotten = forgotten.await.map_err(|error| self.note(error));
-        forgotten.inspect(|()| self.breaker.succeeded())
+        let forgotten = forgotten.await;
+        awaited.ended();
+        forgotten
+    }
+
+    /// Has the server of a key say anything at all, in place of a caller who has given up.
+    pub(super) async fn ask_for_a_sign_of_life(&self, key: &[u8]) {
+        let due = Instant::now() + self.bounds.deadline;
+        // Without a connection the breaker knows already.
+        if let Ok(mut connection) = self.connection(due).await {
+            let answer = timeout_at(due, connection.ping(key)).await;
+            let _ = self.heard(answer.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into())));
+        }
     }
 
     /// Nothing if others have written meanwhile.
@@ -156,7 +192,8 @@ impl Core {
     {
         let mut connection = self.connection(due).await?;
         let read = timeout_at(due, connection.read(key, now.is_none())).await;
-        let found = read.map_or_else(|_elapsed| Err(unread("no answer in time")), unwritten)?;
+        let read = read.unwrap_or_else(|_elapsed| Err(unread("no answer in time")));
+        let found = unwritten(self.heard(read))?;
         let (at, slack) = match now.or(found.now) {
             Some(at) => (at, if now.is_some() { SLACK } else { 0 }),
             None => return Err(unread("the server did not tell its time").into()),
@@ -181,7 +218,7 @@ impl Core {
         };
         let committed = timeout_at(due, connection.commit(key, write)).await;
         let committed = committed.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
-        Ok(committed?.then_some(answer))
+        Ok(self.heard(committed)?.then_some(answer))
     }
 
     async fn connection(
@@ -190,8 +227,9 @@ impl Core {
     ) -> Result<bb8::PooledConnection<'_, Manager>, StoreError> {
         match timeout_at(due, self.pool.get()).await {
             Ok(Ok(connection)) => Ok(connection),
+            // That others keep them all says nothing of the server.
             _ if self.pool.state().connections > 0 => Err(ErrorKind::Busy.into()),
-            _ => Err(ErrorKind::Unreachable(self.manager.trouble()).into()),
+            _ => self.heard(Err(ErrorKind::Unreachable(self.manager.trouble()).into())),
         }
     }
 
@@ -216,12 +254,13 @@ impl Core {
         Ok(entered)
     }
 
-    /// Tells the breaker of an error.
-    fn note(&self, error: StoreError) -> StoreError {
-        if error.is_outage() {
-            self.breaker.failed(SystemClock.monotonic());
+    /// Tells the breaker whether the server answered. An answer is one, whatever it says and whatever becomes of the call.
+    fn heard<T>(&self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
+        match &answer {
+            Err(error) if error.is_outage() => self.breaker.failed(SystemClock.monotonic()),
+            _ => self.breaker.succeeded(),
         }
-        error
+        answer
     }
 }
 

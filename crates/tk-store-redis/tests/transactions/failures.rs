@@ -11,7 +11,7 @@ use tk_testkit::{
     servers::{Answer, Proxy, RedisServer, Wire, free_port},
 };
 
-use crate::support::{LONG, Tab, on};
+use crate::support::{LONG, PATIENT, Tab, on};
 
 fn store_error<T: std::fmt::Debug>(answer: Result<T, Error<StoreError>>) -> StoreError {
     match answer {
@@ -98,6 +98,70 @@ fn without_a_server_nothing_is_applied() {
         }
         let error = store_error(store.check(&Tab { limit: 8 }, "key", 1).await);
         assert_eq!(error.kind(), &ErrorKind::BreakerOpen);
+    });
+}
+
+/// A store that gives up soon.
+fn hasty(server: &RedisServer) -> TransactionBuilder<Tab> {
+    on(server)
+        .deadline(Duration::from_millis(100))
+        .breaker(3, Duration::from_millis(200))
+}
+
+async fn is_open(store: &TransactionStore<Tab>, key: &str) -> bool {
+    let answer = store.check(&Tab { limit: 8 }, key, 0).await;
+    matches!(answer, Err(Error::Store(error)) if *error.kind() == ErrorKind::BreakerOpen)
+}
+
+/// What the server has to say may be an error, and it has said it.
+#[test]
+fn an_answered_probe_closes_the_breaker_whatever_becomes_of_the_call() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server).build().unwrap();
+        server.ask(&["SET", "{tk:test:tx.own:bad}", "junk", "PX", "1000000"]);
+        server.pause();
+        while !is_open(&store, "key").await {}
+        server.unpause();
+        let is_bad = |error: StoreError| matches!(error.kind(), ErrorKind::BadState(_));
+        while !is_bad(store_error(store.check(&Tab { limit: 8 }, "bad", 1).await)) {}
+        for _ in 0..3 {
+            assert!(!is_open(&store, "key").await);
+        }
+    });
+}
+
+#[test]
+fn callers_who_wait_less_than_the_deadline_open_the_breaker_of_a_server_that_is_gone() {
+    let server = RedisServer::start();
+    block_on(async {
+        let store = hasty(&server).build().unwrap();
+        assert!(!is_open(&store, "key").await);
+        server.pause();
+        let patience = Duration::from_millis(30);
+        let mut left = 0;
+        while tokio::time::timeout(patience, is_open(&store, "key")).await != Ok(true) {
+            left += 1;
+            assert!(left < 1_000, "each of them pays for the whole outage");
+        }
+        server.unpause();
+    });
+}
+
+#[test]
+fn callers_in_a_hurry_do_not_open_the_breaker_of_a_server_that_is_well() {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(&server);
+    block_on(async {
+        let builder = hasty(&server).url(proxy.url()).deadline(PATIENT);
+        let store = builder.build().unwrap();
+        assert!(!is_open(&store, "key").await);
+        proxy.delay_replies(Duration::from_millis(20));
+        for _ in 0..60 {
+            let check = is_open(&store, "key");
+            let open = tokio::time::timeout(Duration::from_millis(5), check).await;
+            assert_ne!(open, Ok(true), "it answers, though later than they wait");
+        }
     });
 }
 
