@@ -39,6 +39,7 @@ use std::collections::VecDeque;
 use tk_core::{Monotonic, Timestamp};
 
 use self::{aside::Aside, ask::Flight, credits::Credits};
+use crate::queue::place_of;
 
 /// Names a request that waits for a lease, among those of one ledger.
 pub type Waiter = u64;
@@ -174,8 +175,13 @@ impl LeaseLedger {
 
     /// Takes a request that has lost patience out of the queue; whether it was in it. A lease in flight stays in flight.
     pub fn leave(&mut self, waiter: Waiter) -> bool {
-        let place = self.waiters.iter().position(|(id, _)| *id == waiter);
+        let place = place_of(&self.waiters, waiter, |(id, _)| *id);
         place.is_some_and(|place| self.waiters.remove(place).is_some())
+    }
+
+    /// Takes all requests that cost more than `limit` out of the queue.
+    pub(crate) fn leave_above(&mut self, limit: u64) {
+        self.waiters.retain(|(_, cost)| *cost <= limit);
     }
 
     /// Begins a lease if one is due and none is in flight: for the first in the queue, or since the credits are low.

@@ -49,6 +49,7 @@
 mod boot_clock;
 mod ledger;
 mod line;
+mod queue;
 mod sizing;
 mod spender;
 mod sync;

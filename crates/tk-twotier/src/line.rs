@@ -5,7 +5,7 @@ mod loom;
 
 use std::collections::VecDeque;
 
-use crate::{LeaseLedger, Settlement, Verdict, Waiter};
+use crate::{LeaseLedger, Settlement, Verdict, Waiter, queue::place_of};
 
 /// A ledger whose waiters have left a ticket, through which they are told.
 ///
@@ -57,9 +57,9 @@ impl<T> Line<T> {
 
     /// Takes the requests that cost more than `limit` out of the queue, and tells each.
     pub(crate) fn leave_above(&mut self, limit: u64, mut tell: impl FnMut(T, u64)) {
+        self.ledger.leave_above(limit);
         for place in std::mem::take(&mut self.tickets) {
             if place.cost > limit {
-                self.ledger.leave(place.waiter);
                 tell(place.ticket, place.cost);
             } else {
                 self.tickets.push_back(place);
@@ -85,12 +85,8 @@ impl<T> Line<T> {
         served
     }
 
-    /// Queue and tickets are in one order, so that the search ends at the front but for those who left.
     fn take(&mut self, waiter: Waiter) -> Option<Place<T>> {
-        let place = self
-            .tickets
-            .iter()
-            .position(|place| place.waiter == waiter)?;
+        let place = place_of(&self.tickets, waiter, |place| place.waiter)?;
         self.tickets.remove(place)
     }
 }

@@ -1,5 +1,8 @@
 //! The client of a limit service.
 
+#[path = "clocks/behind.rs"]
+mod behind;
+
 mod spender {
     pub(crate) mod service;
 

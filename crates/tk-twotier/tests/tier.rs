@@ -1,5 +1,8 @@
 //! Two tiers against a store that answers, delays, fails and loses as it is told.
 
+#[path = "clocks/behind.rs"]
+mod behind;
+
 mod tier {
     pub(crate) mod l2;
     pub(crate) mod node;

@@ -1,11 +1,12 @@
 //! Spending, and asking by hand.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tk_core::{CachedClock, Clock, Error, Grant, ManualClock, Monotonic, Timestamp};
 use tk_twotier::{Applied, LeaseSpender, Spending};
 
 use super::service::{Service, is_served, refresh};
+use crate::behind::Behind;
 
 #[test]
 fn a_refresh_serves_the_request_that_asked_and_a_batch_in_all() {
@@ -211,29 +212,14 @@ fn settings_out_of_range_are_refused_by_name() {
     assert!(told(LeaseSpender::builder(9, second).drift_ppm(500_001)).starts_with("`drift_ppm`"));
 }
 
-/// A clock that says it may be 40 us behind.
-struct Behind(Arc<ManualClock>);
-
-impl Clock for Behind {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
-
-    fn monotonic(&self) -> Monotonic {
-        self.0.monotonic()
-    }
-
-    fn lag(&self) -> Duration {
-        Duration::from_micros(40)
-    }
-}
-
 #[test]
 fn credits_end_earlier_by_what_the_clock_may_lag() {
     let service = Service::new(100);
+    let clock = Behind::of(service.clock.clone(), 40);
+    clock.by(40);
     let spender = LeaseSpender::builder(100, Duration::from_secs(1))
         .batch(10)
-        .clock(Behind(service.clock.clone()))
+        .clock(clock)
         .build()
         .expect("settings within their ranges");
     let Ok(Spending::NeedsRefresh(refresh)) = spender.spend(service.now(), 1) else {

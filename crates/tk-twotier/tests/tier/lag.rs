@@ -1,59 +1,19 @@
 //! A node whose clock is behind.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use tk_core::{CachedClock, Clock, FixedWindow, ManualClock, Monotonic, QuantaClock, Timestamp};
+use tk_core::{CachedClock, Clock, FixedWindow, ManualClock, QuantaClock};
 use tk_twotier::{DenyCache, Lease, Local, Mode, TwoTier};
 
 use super::{
     l2::{L2, START},
     node::{carried, coupled, per_second},
 };
+use crate::behind::Behind;
 
-/// A clock whose readings are behind by what it is told, up to what it says.
-#[derive(Clone)]
-struct Behind {
-    clock: Arc<ManualClock>,
-    behind: Arc<AtomicU64>,
-    at_most: Duration,
-}
-
-impl Behind {
-    fn by_at_most(micros: u64) -> Self {
-        Self {
-            clock: Arc::new(ManualClock::at(START)),
-            behind: Arc::default(),
-            at_most: Duration::from_micros(micros),
-        }
-    }
-
-    fn by(&self, micros: u64) {
-        self.behind.store(micros, SeqCst);
-    }
-
-    fn behind(&self) -> Duration {
-        Duration::from_micros(self.behind.load(SeqCst))
-    }
-}
-
-impl Clock for Behind {
-    fn now(&self) -> Timestamp {
-        self.clock.now() - self.behind()
-    }
-
-    fn monotonic(&self) -> Monotonic {
-        self.clock.monotonic() - self.behind()
-    }
-
-    fn lag(&self) -> Duration {
-        self.at_most
-    }
+/// That of a node, behind by at most so many microseconds.
+fn behind(micros: u64) -> Behind {
+    Behind::of(Arc::new(ManualClock::at(START)), micros)
 }
 
 fn micros(micros: u64) -> Duration {
@@ -67,7 +27,7 @@ async fn a_node_whose_clock_lags_spends_nothing_after_the_true_end_of_its_window
     for window in [1_000, 10_000, 1_000_000] {
         for sent_behind in 0..=lag {
             let l2 = L2::new();
-            let clock = Behind::by_at_most(lag);
+            let clock = behind(lag);
             let strategy = FixedWindow::new(100, micros(window)).expect("within the range");
             let tier = TwoTier::builder(strategy, l2.clone())
                 .clock(clock.clone())
@@ -101,7 +61,7 @@ async fn a_fleet_whose_clocks_lag_admits_no_more_than_the_limit_in_any_window() 
     const LAG: u64 = 30;
     let strategy = FixedWindow::new(20, micros(1_000)).expect("within the range");
     let l2 = L2::new();
-    let clocks = [(); 3].map(|()| Behind::by_at_most(LAG));
+    let clocks = [(); 3].map(|()| behind(LAG));
     let tiers = clocks.clone().map(|clock| {
         TwoTier::builder(strategy, l2.clone())
             .clock(clock)
