@@ -50,6 +50,7 @@ mod boot_clock;
 mod ledger;
 mod line;
 mod queue;
+mod reading;
 mod sizing;
 mod spender;
 mod sync;

@@ -2,6 +2,8 @@
 
 #[path = "clocks/behind.rs"]
 mod behind;
+#[path = "clocks/panics_for.rs"]
+mod panics_for;
 
 mod spender {
     pub(crate) mod service;

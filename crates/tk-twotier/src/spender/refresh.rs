@@ -72,10 +72,13 @@ impl<'a, C: Clock> Refresh<'a, C> {
     }
 
     pub(super) fn apply(mut self, grant: &Grant) -> Applied {
-        let Some(ask) = self.ask.take() else {
+        let Some(ask) = self.ask else {
             return Applied::Retry;
         };
-        match self.spender.answer(ask, grant) {
+        let told = self.spender.answer(ask, grant);
+        // Not before: should the clock panic, somebody else has to be free to ask.
+        self.ask = None;
+        match told {
             Told::Served(decision) => Applied::Served(decision),
             Told::Denied(decision) => Applied::Denied(decision),
             Told::TooLate => Applied::TooLate,

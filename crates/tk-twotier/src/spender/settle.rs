@@ -3,7 +3,7 @@
 use tk_core::{Clock, Decision, Grant};
 
 use super::{LeaseSpender, State, Ticket};
-use crate::{Ask, Settlement, Verdict, Waiter};
+use crate::{Ask, Settlement, Verdict, Waiter, reading::now_or_the_end};
 
 /// What a request is told.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl<C: Clock> LeaseSpender<C> {
 
     /// Ends a refresh without an answer. The asker is out of it; `others` is what the others are told.
     pub(super) fn cancel(&self, ask: Ask, asker: Waiter, others: Told) {
-        let now = self.clock.monotonic();
+        let now = now_or_the_end(&self.clock);
         let mut state = self.open();
         state.line.leave(asker);
         let settlement = state.line.ledger.failed(&self.rules, ask, now);

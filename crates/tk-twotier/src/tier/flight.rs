@@ -15,7 +15,7 @@ use super::{
     homeward::Homeward,
     inner::Inner,
 };
-use crate::{Ask, Settlement, Verdict, ledger::WallOffset, line::Line};
+use crate::{Ask, Settlement, Verdict, ledger::WallOffset, line::Line, reading::now_or_the_end};
 
 /// A lease on its way to the shared store and back.
 ///
@@ -87,9 +87,7 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
     /// No answer to `ask` will come. All who wait are told, so that no lease is due after this one. Nothing is spawned from here.
     fn lose(&self, fingerprint: Fingerprint, ask: Ask) {
         let lost = Err(Error::Store(TierError::Lost));
-        // It may be the clock that panicked. Then whatever can end has ended, and those who wait are told all the same.
-        let now = catch_unwind(AssertUnwindSafe(|| self.clock.monotonic()));
-        let now = now.unwrap_or(Monotonic::from_micros(u64::MAX));
+        let now = now_or_the_end(&self.clock);
         if let Some(landed) = self.settle(fingerprint, ask, &lost, true, (now, Timestamp::EPOCH)) {
             self.note(&ask, &lost, landed.late);
             self.strand(landed.given_up.units());

@@ -1,12 +1,15 @@
 //! Spending, and asking by hand.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use tk_core::{CachedClock, Clock, Error, Grant, ManualClock, Monotonic, Timestamp};
 use tk_twotier::{Applied, LeaseSpender, Spending};
 
 use super::service::{Service, is_served, refresh};
-use crate::behind::Behind;
+use crate::{behind::Behind, panics_for::PanicsFor};
 
 #[test]
 fn a_refresh_serves_the_request_that_asked_and_a_batch_in_all() {
@@ -235,6 +238,36 @@ fn credits_end_earlier_by_what_the_clock_may_lag() {
         spender.spend(end, 1),
         Ok(Spending::NeedsRefresh(_))
     ));
+}
+
+#[test]
+fn a_clock_that_panics_leaves_the_next_free_to_ask() {
+    // While the grant is applied; when the refresh is given up for that; and ever since.
+    for readings in [1, 2, u64::MAX] {
+        let service = Service::new(100);
+        let clock = PanicsFor::of(service.clock.clone());
+        let spender = LeaseSpender::builder(100, Duration::from_secs(1))
+            .clock(clock.clone())
+            .build()
+            .expect("settings within their ranges");
+        for is_answered in [true, false] {
+            let refresh = refresh(&spender, service.now(), 1);
+            let grant = service.grant(refresh.demand());
+            clock.readings(readings);
+            let bug = AssertUnwindSafe(|| match is_answered {
+                true => spender.apply_lease(refresh, &grant),
+                false => panic!("a bug of whoever holds {refresh:?}"),
+            });
+            assert!(catch_unwind(bug).is_err());
+            clock.readings(0);
+        }
+        let refresh = refresh(&spender, service.now(), 1);
+        let grant = service.grant(refresh.demand());
+        assert!(matches!(
+            spender.apply_lease(refresh, &grant),
+            Applied::Served(_)
+        ));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    fmt,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -71,11 +72,11 @@ impl Service {
 }
 
 /// The refresh that a request of `cost` needs.
-pub(crate) fn refresh<'a>(
-    spender: &'a Spender,
+pub(crate) fn refresh<C: Clock + fmt::Debug>(
+    spender: &LeaseSpender<C>,
     now: Monotonic,
     cost: u64,
-) -> Refresh<'a, Arc<ManualClock>> {
+) -> Refresh<'_, C> {
     match spender.spend(now, cost) {
         Ok(Spending::NeedsRefresh(refresh)) => refresh,
         other => panic!("{other:?}"),

@@ -1,10 +1,7 @@
 //! Clocks of a user's making, that panic or have run for long.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
+    sync::Arc,
     task::{Context, Waker},
     time::Duration,
 };
@@ -16,34 +13,7 @@ use super::{
     l2::{L2, START},
     node::{coupled, per_second, settle},
 };
-
-/// A clock that panics when it is told to, on whichever side.
-#[derive(Clone, Default)]
-struct PanicsFor(Arc<ManualClock>, Arc<AtomicU64>);
-
-impl PanicsFor {
-    fn readings(&self, readings: u64) {
-        self.1.store(readings, SeqCst);
-    }
-
-    fn read(&self) {
-        let left = self.1.load(SeqCst);
-        self.1.store(left.saturating_sub(1), SeqCst);
-        assert_eq!(left, 0, "a clock's bug");
-    }
-}
-
-impl Clock for PanicsFor {
-    fn now(&self) -> Timestamp {
-        self.read();
-        self.0.now()
-    }
-
-    fn monotonic(&self) -> Monotonic {
-        self.read();
-        self.0.monotonic()
-    }
-}
+use crate::panics_for::PanicsFor;
 
 fn by_clock(l2: &L2<FixedWindow>, clock: &PanicsFor) -> Arc<TwoTier<L2<FixedWindow>, PanicsFor>> {
     let tier = TwoTier::builder(per_second(100), l2.clone())
@@ -57,7 +27,7 @@ fn by_clock(l2: &L2<FixedWindow>, clock: &PanicsFor) -> Arc<TwoTier<L2<FixedWind
 async fn a_clock_that_panics_while_a_lease_lands_strands_nobody_who_waits() {
     // When the grant arrives; when that is over too; and ever since.
     for readings in [1, 2, u64::MAX] {
-        let (l2, clock) = (L2::new(), PanicsFor::default());
+        let (l2, clock) = (L2::new(), PanicsFor::of(Arc::new(ManualClock::at(START))));
         let tier = by_clock(&l2, &clock);
         l2.replies(false);
         let waiters: Vec<_> = (0..3)
@@ -80,7 +50,7 @@ async fn a_clock_that_panics_while_a_lease_lands_strands_nobody_who_waits() {
 
 #[tokio::test]
 async fn a_place_in_the_queue_is_given_up_without_a_clock() {
-    let (l2, clock) = (L2::new(), PanicsFor::default());
+    let (l2, clock) = (L2::new(), PanicsFor::of(Arc::new(ManualClock::at(START))));
     let tier = by_clock(&l2, &clock);
     l2.replies(false);
     let mut check = Box::pin(tier.check("key"));
