@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tk_core::{Error, FixedWindow, Gcra, SlidingWindow, SlidingWindowLog, Store, TokenBucket};
+use tk_core::{
+    Error, FixedWindow, Gcra, ManualClock, SlidingWindow, SlidingWindowLog, Store, Timestamp,
+    TokenBucket,
+};
 use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted, StoreError};
 use tk_testkit::{
     conformance::block_on,
@@ -160,4 +163,27 @@ fn what_others_have_put_under_a_key_is_told_apart_and_left_alone_by_logs() {
         SlidingWindowLog::new(10, HOUR).unwrap(),
         &commands,
     ));
+}
+
+/// A log is too large to be looked at as a whole, so a member is when it is read.
+#[test]
+fn a_member_of_somebody_elses_within_a_log_is_told_apart_before_anything_is_written() {
+    let server = RedisServer::start();
+    let key = "{tk:test:log:key}";
+    let ours = ["-inf", "M3600000000:5", "9999000000", "T9999000000:0:10"];
+    let dead = ["5", "bob"];
+    block_on(async {
+        let clock = ManualClock::at(Timestamp::from_secs(10_000));
+        let store = on(&server).clock(clock).build().unwrap();
+        // Without the member that tells the instant of a unit, and with another one where dead ones are dropped.
+        for (limit, others) in [(10, &[][..]), (20, &dead[..])] {
+            let strategy = SlidingWindowLog::new(limit, HOUR).unwrap();
+            server.ask(&["DEL", key]);
+            server.ask(&[&["ZADD", key][..], &ours, others].concat());
+            let before = server.ask(&["DUMP", key]);
+            is_bad_state(store.check(&strategy, "key", 1).await, "check");
+            is_bad_state(store.lease(&strategy, "key", 5, 1).await, "lease");
+            assert_eq!(server.ask(&["DUMP", key]), before);
+        }
+    });
 }

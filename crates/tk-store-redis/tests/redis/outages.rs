@@ -161,12 +161,13 @@ fn callers_who_wait_less_than_the_deadline_open_the_breaker_of_a_server_that_is_
 fn calls_that_share_a_command_count_though_their_callers_have_left() {
     let server = RedisServer::start();
     block_on(async {
-        let store = hasty(&server.url()).build().unwrap();
+        let builder = hasty(&server.url()).breaker(3, Duration::from_secs(3_600));
+        let store = builder.build().unwrap();
         checks_until_answered(&store).await;
         server.pause();
         // The first of them goes alone.
         assert!(!is_open(&store, 4, Duration::from_millis(30)).await);
-        tokio::time::sleep(Duration::from_millis(170)).await;
+        tokio::time::sleep(Duration::from_millis(600)).await;
         assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
         server.unpause();
     });
