@@ -29,7 +29,8 @@ pub trait Acquire: Limiter + Timed {
     ///
     /// Refuses at once, without waiting, what cannot be met within that time. Sleeps by the decision's
     /// `retry_after` on the limiter's own clock, for a second at most, and asks again: so callers who wait compete with those who do
-    /// not, and learn within a second of a limit that was raised or a key that was reset. Nothing is reserved, and nothing is lost when the
+    /// not, and learn within a second of a limit that was raised or a key that was reset. Each of them makes a check a second, which over a shared
+    /// store is a call. Nothing is reserved, and nothing is lost when the
     /// future is dropped.
     ///
     /// The time is that of the limiter's clock: one that is refreshed seldom, a [`CachedClock`](tk_core::CachedClock), lets a waiter

@@ -184,6 +184,6 @@ async fn limiters_that_share_a_store_can_be_waited_on() {
     let mail = Arc::new(mail.with_prefix("mail").unwrap());
     let sms = AsyncRateLimiter::new(Gcra::per_second(1).unwrap(), store);
     assert!(mail.acquire("k", 1, SECOND).await.unwrap().allowed);
-    assert!((&sms).acquire("k", 1, SECOND).await.unwrap().allowed);
+    assert!(sms.acquire("k", 1, SECOND).await.unwrap().allowed);
     assert!(mail.acquire("k", 1, SECOND / 2).await.is_err());
 }

@@ -344,7 +344,8 @@ impl<S: Strategy, C: Clock + 'static> SyncStore for MemoryStore<S, C> {
         let fingerprint = self.fingerprint(key)?;
         let call = self.call(strategy);
         let take = GiveBack { tag, amount };
-        let applied = self.perform(&call, fingerprint, &take);
+        // A key that is not known has nothing to take back, and needs no place.
+        let applied = self.update(&call, fingerprint, &take).unwrap_or(0);
         if applied > 0 || self.when_full != WhenFull::SharedOverflow {
             return Ok(applied);
         }

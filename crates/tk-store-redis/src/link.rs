@@ -189,8 +189,15 @@ impl Link {
         let results = results
             .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
             .unwrap_or_else(all);
-        for result in &results {
-            self.note(result.as_ref().err());
+        // Whatever its place among them, an answer says that somebody is there.
+        let is_lost =
+            |result: &Result<_, StoreError>| result.as_ref().is_err_and(StoreError::is_outage);
+        if results.iter().all(is_lost) {
+            for result in &results {
+                self.note(result.as_ref().err());
+            }
+        } else {
+            self.note(None);
         }
         awaited.ended();
         results

@@ -132,7 +132,8 @@ impl Link {
         let answers = answers.unwrap_or_else(|error| vec![Err(error); calls.len()]);
         for (caller, answer) in callers.into_iter().zip(answers) {
             if let Err(answer) = caller.send(answer) {
-                // The caller is gone, and can tell nobody how it ended.
+                // The caller is gone, and can tell nobody how it ended. (Or has told it, where fred's timeout came later than our own: then
+                // it counts twice.)
                 self.note(answer.as_ref().err());
             }
         }

@@ -9,6 +9,8 @@
 //! of its own. What counts is how that ends. There is one such question at a time on each connection, however many callers leave, and a
 //! call that is not given up costs nothing more.
 //!
+//! In a cluster, a batch that is given up has one node asked, that of its first key.
+//!
 //! Calls that were gathered need none: their command goes on without their callers, and `gathering.rs` tells how it ended.
 
 use std::sync::Arc;

@@ -168,7 +168,7 @@ impl Core {
     /// Has the server of a key say anything at all, in place of a caller who has given up.
     pub(super) async fn ask_for_a_sign_of_life(&self, key: &[u8]) {
         let due = Instant::now() + self.bounds.deadline;
-        // Without a connection the breaker knows already.
+        // Without a connection the breaker knows already; unless others keep them all, who will tell.
         if let Ok(mut connection) = self.connection(due).await {
             let answer = timeout_at(due, connection.ping(key)).await;
             let _ = self.heard(answer.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into())));

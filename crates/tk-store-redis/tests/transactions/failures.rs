@@ -121,10 +121,17 @@ fn an_answered_probe_closes_the_breaker_whatever_becomes_of_the_call() {
         let store = hasty(&server).build().unwrap();
         server.ask(&["SET", "{tk:test:tx.own:bad}", "junk", "PX", "1000000"]);
         server.pause();
-        while !is_open(&store, "key").await {}
+        let mut left = 1_000;
+        while !is_open(&store, "key").await {
+            left -= 1;
+            assert!(left > 0, "the breaker does not open");
+        }
         server.unpause();
         let is_bad = |error: StoreError| matches!(error.kind(), ErrorKind::BadState(_));
-        while !is_bad(store_error(store.check(&Tab { limit: 8 }, "bad", 1).await)) {}
+        while !is_bad(store_error(store.check(&Tab { limit: 8 }, "bad", 1).await)) {
+            left += 1;
+            assert!(left < 100_000, "no probe is let through");
+        }
         for _ in 0..3 {
             assert!(!is_open(&store, "key").await);
         }

@@ -89,8 +89,9 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         let lost = Err(Error::Store(TierError::Lost));
         let now = now_or_the_end(&self.clock);
         if let Some(landed) = self.settle(fingerprint, ask, &lost, true, (now, Timestamp::EPOCH)) {
-            self.note(&ask, &lost, landed.late);
+            // Before the observer hears of the lease: should it panic, the units are counted.
             self.strand(landed.given_up.units());
+            self.note(&ask, &lost, landed.late);
         }
     }
 

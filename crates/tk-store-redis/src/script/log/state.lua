@@ -57,7 +57,7 @@ if converted and live == 0 then
   newest, at = 0, now
 end
 
--- The instant up to which the running total was this, or less.
+-- The instant at which the running total reached this.
 local function instant_of(through)
   local member = redis.call('ZREVRANGEBYSCORE', key, int(-through), '-inf', 'LIMIT', 0, 1)[1]
   return number(string.match(member or '', '^C(%d+)$'))
