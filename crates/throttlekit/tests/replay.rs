@@ -262,7 +262,7 @@ fn bad_input_is_refused_with_what_is_allowed() {
     assert!(refusal(&["/no/such/file"]).contains("/no/such/file"));
     assert!(refusal(&[env!("CARGO_MANIFEST_DIR")]).contains("directory"));
     assert!(refusal(&["-", "--limit", "0"]).contains("`limit` is 0; allowed is 1 to"));
-    assert!(refusal(&["-", "--per", "0s"]).contains("`period` is 0; allowed is 1 to"));
+    assert!(refusal(&["-", "--per", "0s"]).contains("`period` is 0ns; allowed is 1µs to"));
     assert!(refusal(&["-", "--per", "soon"]).contains("--per"));
     assert!(refusal(&["-", "--key", "field:0"]).contains("allowed are ip, ip64, path and field:N"));
     let buckets = ["-", "--strategy", "sliding-window", "--buckets", "5000"];

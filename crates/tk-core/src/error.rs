@@ -1,6 +1,6 @@
 //! What can go wrong, each with a kind of its own.
 
-use core::{convert::Infallible, fmt};
+use core::{convert::Infallible, fmt, time::Duration};
 
 /// Why a check gave no decision.
 ///
@@ -18,7 +18,7 @@ pub enum Error<E = Infallible> {
         limit: u64,
     },
     /// The key is empty, which would put all unnamed callers into one bucket.
-    #[error("the key is empty")]
+    #[error("the key is empty; allowed is any key with at least one byte or number")]
     EmptyKey,
     /// The store could not answer.
     #[error("the store could not answer: {0}")]
@@ -45,7 +45,7 @@ pub enum ConfigError {
     OutOfRange {
         /// The setting.
         field: &'static str,
-        /// The value given; durations in microseconds.
+        /// The value given.
         value: u128,
         /// The least value allowed.
         min: u64,
@@ -64,13 +64,29 @@ pub enum ConfigError {
         /// The largest value allowed.
         max: Real,
     },
+    /// A duration is outside of its range.
+    #[error("`{field}` is {value:?}; allowed is {min:?} to {max:?}")]
+    DurationOutOfRange {
+        /// The setting.
+        field: &'static str,
+        /// The value given.
+        value: Duration,
+        /// The least value allowed.
+        min: Duration,
+        /// The largest value allowed.
+        max: Duration,
+    },
     /// A duration is not a whole number of microseconds.
-    #[error("`{field}` is {value:?}; allowed are whole microseconds")]
+    #[error("`{field}` is {value:?}; allowed are whole microseconds, {min:?} to {max:?}")]
     SubMicrosecond {
         /// The setting.
         field: &'static str,
         /// The value given.
-        value: core::time::Duration,
+        value: Duration,
+        /// The least value allowed.
+        min: Duration,
+        /// The largest value allowed.
+        max: Duration,
     },
     /// A name cannot be used.
     #[error("`{field}` {reason}")]
@@ -79,16 +95,6 @@ pub enum ConfigError {
         field: &'static str,
         /// What is wrong with it.
         reason: NameError,
-    },
-    /// Two settings contradict each other.
-    #[error("`{field}` is {value}; {rule}")]
-    Conflict {
-        /// The setting.
-        field: &'static str,
-        /// The value given.
-        value: u128,
-        /// What is allowed beside the other settings.
-        rule: &'static str,
     },
 }
 

@@ -30,24 +30,72 @@ impl Range {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::SubMicrosecond`] naming `field` and the value if it is not whole microseconds, and
-    /// [`ConfigError::OutOfRange`] if they are not within 1 to [`Range::MAX_PERIOD_MICROS`].
+    /// As [`Range::micros`] up to [`Range::MAX_PERIOD_MICROS`].
     pub const fn period(field: &'static str, value: Duration) -> Result<u64, ConfigError> {
+        Self::micros(field, value, Self::MAX_PERIOD_MICROS)
+    }
+
+    /// Checks that a time is 1 to `max` whole microseconds, and tells how many.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::SubMicrosecond`] if it is not whole microseconds, and else [`ConfigError::DurationOutOfRange`], naming `field`, the
+    /// value and the range.
+    pub const fn micros(
+        field: &'static str,
+        value: Duration,
+        max: u64,
+    ) -> Result<u64, ConfigError> {
+        let (min, max) = (Duration::from_micros(1), Duration::from_micros(max));
         if !value.subsec_nanos().is_multiple_of(1_000) {
-            return Err(ConfigError::SubMicrosecond { field, value });
+            return Err(ConfigError::SubMicrosecond {
+                field,
+                value,
+                min,
+                max,
+            });
         }
-        Self::between(field, value.as_micros(), 1, Self::MAX_PERIOD_MICROS)
+        match Self::duration(field, value, min, max) {
+            Ok(value) => Ok(value.as_micros() as u64),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Checks that a time is between two others.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::DurationOutOfRange`] naming `field`, the value and the range.
+    pub const fn duration(
+        field: &'static str,
+        value: Duration,
+        min: Duration,
+        max: Duration,
+    ) -> Result<Duration, ConfigError> {
+        let nanos = value.as_nanos();
+        if nanos < min.as_nanos() || nanos > max.as_nanos() {
+            return Err(ConfigError::DurationOutOfRange {
+                field,
+                value,
+                min,
+                max,
+            });
+        }
+        Ok(value)
     }
 
     /// Checks by how much a clock may [lag](crate::Clock::lag), and turns it into microseconds, rounded up.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::OutOfRange`] naming `clock.lag` if that is above [`Range::MAX_PERIOD_MICROS`], or has no bound, as a
+    /// [`ConfigError::DurationOutOfRange`] naming `clock.lag` if that is above [`Range::MAX_PERIOD_MICROS`], or has no bound, as a
     /// [`CachedClock`](crate::CachedClock)'s has none: such a clock cannot tell when a lease ends.
     pub const fn lag(lag: Duration) -> Result<u64, ConfigError> {
-        let micros = lag.as_nanos().div_ceil(1_000);
-        Self::between("clock.lag", micros, 0, Self::MAX_PERIOD_MICROS)
+        let most = Duration::from_micros(Self::MAX_PERIOD_MICROS);
+        match Self::duration("clock.lag", lag, Duration::ZERO, most) {
+            Ok(lag) => Ok(lag.as_nanos().div_ceil(1_000) as u64),
+            Err(error) => Err(error),
+        }
     }
 
     /// Checks that `min <= value <= max`.

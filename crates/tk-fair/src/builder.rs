@@ -81,14 +81,9 @@ impl<W, C> EscrowBuilder<W, C> {
         let strategy = FixedWindow::new(self.limit, self.window)?;
         // A window has been found to be at most 2^45 microseconds.
         let window = self.window.as_micros() as u64;
-        let longest = (window / 5).max(1);
         let idle_after = match self.idle_after {
             None => (window / 10).max(1),
-            Some(given) if !given.subsec_nanos().is_multiple_of(1_000) => {
-                let (field, value) = ("idle_after", given);
-                return Err(ConfigError::SubMicrosecond { field, value });
-            }
-            Some(given) => Range::between("idle_after", given.as_micros(), 1, longest)?,
+            Some(given) => Range::micros("idle_after", given, (window / 5).max(1))?,
         };
         Range::between("max_keys", self.max_keys as u128, 1, MOST_KEYS)?;
         Ok(Settings {

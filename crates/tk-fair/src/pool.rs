@@ -131,12 +131,7 @@ impl PoolRule {
         let strategy = FixedWindow::new(limit, window)?;
         // A window has been found to be at most 2^45 microseconds.
         let window = strategy.window().as_micros() as u64;
-        if !idle_after.subsec_nanos().is_multiple_of(1_000) {
-            let (field, value) = ("idle_after", idle_after);
-            return Err(ConfigError::SubMicrosecond { field, value });
-        }
-        let longest = (window / 5).max(1);
-        let idle_after = Range::between("idle_after", idle_after.as_micros(), 1, longest)?;
+        let idle_after = Range::micros("idle_after", idle_after, (window / 5).max(1))?;
         Ok(Self {
             limit,
             window,

@@ -486,15 +486,15 @@ fn settings_are_checked() {
         (builder(0), "`limit` is 0; allowed is 1 to 281474976710656"),
         (
             WeightedFairEscrow::builder(10, Duration::ZERO),
-            "`window` is 0; allowed is 1 to 35184372088832",
+            "`window` is 0ns; allowed is 1µs to 35184372.088832s",
         ),
         (
             builder(10).idle_after(Duration::ZERO),
-            "`idle_after` is 0; allowed is 1 to 2000000",
+            "`idle_after` is 0ns; allowed is 1µs to 2s",
         ),
         (
             builder(10).idle_after(Duration::from_millis(2_001)),
-            "`idle_after` is 2001000; allowed is 1 to 2000000",
+            "`idle_after` is 2.001s; allowed is 1µs to 2s",
         ),
         (
             builder(10).max_keys(0),

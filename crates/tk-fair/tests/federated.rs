@@ -201,12 +201,12 @@ fn settings_are_checked() {
     let refused = PoolRule::new(10, Duration::ZERO, Duration::from_micros(1)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`window` is 0; allowed is 1 to 35184372088832"
+        "`window` is 0ns; allowed is 1µs to 35184372.088832s"
     );
     let refused = PoolRule::new(10, WINDOW, WINDOW / 4).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`idle_after` is 2500000; allowed is 1 to 2000000"
+        "`idle_after` is 2.5s; allowed is 1µs to 2s"
     );
 }
 

@@ -59,7 +59,8 @@ impl Gcra {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if `burst` is not within 1 to 2^48, or takes longer than 2^52 microseconds to replenish.
+    /// [`ConfigError`] if `burst` is not within 1 to 2^48, or takes longer than 2^52 microseconds to replenish; it names the
+    /// largest burst that does not.
     pub const fn burst(mut self, burst: u64) -> Result<Self, ConfigError> {
         match self.rule.with_capacity("burst", burst) {
             Ok(rule) => {

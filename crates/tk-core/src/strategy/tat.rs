@@ -58,6 +58,17 @@ impl Emission {
             denominator: limit / divisor,
         }
     }
+
+    /// The largest capacity that replenishes within [`Range::MAX_REPLENISH_MICROS`].
+    const fn most_units(self) -> u64 {
+        let most =
+            Range::MAX_REPLENISH_MICROS as u128 * self.denominator as u128 / self.numerator as u128;
+        if most < Range::MAX_UNITS as u128 {
+            most as u64
+        } else {
+            Range::MAX_UNITS
+        }
+    }
 }
 
 const fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -73,18 +84,8 @@ impl TatRule {
         limit: u64,
         (field, capacity): (&'static str, u64),
     ) -> Result<Self, ConfigError> {
-        if let Err(error) = Range::units(field, capacity) {
-            return Err(error);
-        }
         let emission = Emission::new(period, limit);
-        let replenish =
-            (capacity as u128 * emission.numerator as u128).div_ceil(emission.denominator as u128);
-        if let Err(error) = Range::between(
-            "time in which the capacity replenishes",
-            replenish,
-            1,
-            Range::MAX_REPLENISH_MICROS,
-        ) {
+        if let Err(error) = Range::between(field, capacity as u128, 1, emission.most_units()) {
             return Err(error);
         }
         Ok(Self {

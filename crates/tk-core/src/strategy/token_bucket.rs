@@ -33,7 +33,7 @@ impl TokenBucket {
     /// # Errors
     ///
     /// [`ConfigError`] if `capacity` or `refill` is not within 1 to 2^48, `period` not within 1 to 2^45 whole microseconds, or the
-    /// capacity takes longer than 2^52 microseconds to replenish.
+    /// capacity takes longer than 2^52 microseconds to replenish; it names the largest that does not.
     pub const fn new(capacity: u64, refill: u64, period: Duration) -> Result<Self, ConfigError> {
         if let Err(error) = Range::units("refill", refill) {
             return Err(error);

@@ -53,16 +53,8 @@ fn wait_ends_when_one_unit_is_back_and_not_when_all_are() {
 fn zero_limit_burst_or_period_is_refused() {
     let second = Duration::from_secs(1);
     let refused = |built: Result<Gcra, ConfigError>, field| {
-        let Err(ConfigError::OutOfRange {
-            field: named,
-            value: 0,
-            min: 1,
-            ..
-        }) = built
-        else {
-            panic!("{built:?}");
-        };
-        assert_eq!(named, field);
+        let error = built.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{field}` is 0")), "{error}");
     };
     refused(Gcra::new(0, second), "limit");
     refused(Gcra::new(1, Duration::ZERO), "period");
@@ -77,11 +69,10 @@ fn bucket_that_never_refills_or_holds_nothing_is_refused() {
         (1, 0, second, "refill"),
         (1, 1, Duration::ZERO, "period"),
     ] {
-        let refused = TokenBucket::new(capacity, refill, period);
-        assert!(
-            matches!(refused, Err(ConfigError::OutOfRange { field: named, value: 0, .. }) if named == field),
-            "{refused:?}"
-        );
+        let error = TokenBucket::new(capacity, refill, period)
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(&format!("`{field}` is 0")), "{error}");
     }
 }
 

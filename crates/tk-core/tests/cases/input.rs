@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use tk_core::{
-    ConfigError, FixedWindow, Gcra, NameError, Range, Real, SlidingWindow, SlidingWindowLog,
+    ConfigError, Error, FixedWindow, Gcra, NameError, Range, Real, SlidingWindow, SlidingWindowLog,
     TokenBucket,
 };
 
 use crate::Key;
 
 const SECOND: Duration = Duration::from_secs(1);
+const MICROSECOND: Duration = Duration::from_micros(1);
 const MOST_UNITS: u64 = 1 << 48;
 const LONGEST: u64 = 1 << 45;
 
@@ -28,6 +29,31 @@ fn out_of_range<S: std::fmt::Debug>(
         panic!("{built:?}");
     };
     assert_eq!((field, value, min, max), expected);
+}
+
+/// A time that is none and one that is a microsecond too long are refused, both ends of the range are not.
+#[track_caller]
+fn spans<S: std::fmt::Debug>(
+    field: &'static str,
+    build: impl Fn(Duration) -> Result<S, ConfigError>,
+) {
+    let (min, max) = (MICROSECOND, Duration::from_micros(LONGEST));
+    for value in [
+        Duration::ZERO,
+        max + MICROSECOND,
+        Duration::from_secs(u64::MAX),
+    ] {
+        let refused = ConfigError::DurationOutOfRange {
+            field,
+            value,
+            min,
+            max,
+        };
+        assert_eq!(build(value).unwrap_err(), refused);
+    }
+    for inside in [min, max] {
+        build(inside).unwrap();
+    }
 }
 
 /// Zero and one too many are refused, both ends of the range are not.
@@ -67,66 +93,42 @@ fn units_are_within_1_and_2_to_the_48() {
 
 #[test]
 fn periods_are_within_1_and_2_to_the_45_microseconds() {
-    let micros = Duration::from_micros;
-    ranges("period", LONGEST, |period| Gcra::new(1, micros(period)));
-    ranges("period", LONGEST, |period| {
-        TokenBucket::new(1, 1, micros(period))
-    });
-    ranges("window", LONGEST, |window| {
-        FixedWindow::new(1, micros(window))
-    });
-    ranges("window", LONGEST, |window| {
-        SlidingWindow::new(1, micros(window))
-    });
-    ranges("window", LONGEST, |window| {
-        SlidingWindowLog::new(1, micros(window))
-    });
-}
-
-#[test]
-fn endless_period_is_named_in_microseconds() {
-    let endless = Duration::from_secs(u64::MAX);
-    out_of_range(
-        FixedWindow::new(1, endless),
-        ("window", endless.as_micros(), 1, LONGEST),
-    );
+    spans("period", |period| Gcra::new(1, period));
+    spans("period", |period| TokenBucket::new(1, 1, period));
+    spans("window", |window| FixedWindow::new(1, window));
+    spans("window", |window| SlidingWindow::new(1, window));
+    spans("window", |window| SlidingWindowLog::new(1, window));
+    spans("ttl", |ttl| Range::period("ttl", ttl));
 }
 
 #[test]
 fn part_of_a_microsecond_is_refused_rather_than_cut_off() {
     for nanos in [1, 999, 1_001, 1_000_000_001] {
         let value = Duration::from_nanos(nanos);
-        assert_eq!(
-            Gcra::new(1, value),
-            Err(ConfigError::SubMicrosecond {
-                field: "period",
-                value
-            })
-        );
-        assert_eq!(
-            FixedWindow::new(1, value),
-            Err(ConfigError::SubMicrosecond {
-                field: "window",
-                value
-            })
-        );
+        let refused = |field| ConfigError::SubMicrosecond {
+            field,
+            value,
+            min: MICROSECOND,
+            max: Duration::from_micros(LONGEST),
+        };
+        assert_eq!(Gcra::new(1, value).unwrap_err(), refused("period"));
+        assert_eq!(FixedWindow::new(1, value).unwrap_err(), refused("window"));
     }
 }
 
 #[test]
 fn burst_must_replenish_within_2_to_the_52_microseconds() {
-    let (field, most) = ("time in which the capacity replenishes", 1 << 52);
     let gcra = Gcra::new(1, Duration::from_micros(LONGEST)).unwrap();
-    gcra.burst(1 << 7).unwrap();
-    out_of_range(
-        gcra.burst((1 << 7) + 1),
-        (field, (1 << 52) + (1 << 45), 1, most),
-    );
-    let bucket = TokenBucket::new(MOST_UNITS, 1, SECOND);
-    out_of_range(bucket, (field, 1_000_000 << 48, 1, most));
-    // A third of a microsecond too long counts as a whole one.
-    let thirds = TokenBucket::new((3 << 52) + 1, 3, Duration::from_micros(1));
-    assert!(thirds.is_err());
+    ranges("burst", 1 << 7, |burst| gcra.burst(burst));
+    let most = (1 << 52) / 1_000_000;
+    ranges("capacity", most, |capacity| {
+        TokenBucket::new(capacity, 1, SECOND)
+    });
+    // A third of a microsecond too long is too long.
+    let most = 3 * (1 << 52) / 100_000;
+    ranges("capacity", most, |capacity| {
+        TokenBucket::new(capacity, 3, Duration::from_millis(100))
+    });
 }
 
 #[test]
@@ -216,17 +218,90 @@ fn strategies_tell_what_they_were_built_with() {
 }
 
 #[test]
-fn errors_name_the_field_the_value_and_the_range() {
-    let error = Gcra::new(0, SECOND).unwrap_err();
+fn errors_of_bad_input_name_the_field_the_value_and_what_is_allowed() {
+    let long = "x".repeat(129);
+    let sliding = SlidingWindow::new(1, MICROSECOND * 7).unwrap();
+    let year = Duration::from_secs(365 * 86_400);
+    let lag = Duration::from_secs(u64::MAX);
+    for (error, message) in [
+        (
+            Gcra::new(0, SECOND).unwrap_err(),
+            "`limit` is 0; allowed is 1 to 281474976710656",
+        ),
+        (
+            Gcra::new(1, year).unwrap().burst(143).unwrap_err(),
+            "`burst` is 143; allowed is 1 to 142",
+        ),
+        (
+            TokenBucket::new(143, 1, year).unwrap_err(),
+            "`capacity` is 143; allowed is 1 to 142",
+        ),
+        (
+            sliding.buckets(8).unwrap_err(),
+            "`buckets` is 8; allowed is 1 to 7",
+        ),
+        (
+            Gcra::new(1, Duration::ZERO).unwrap_err(),
+            "`period` is 0ns; allowed is 1µs to 35184372.088832s",
+        ),
+        (
+            FixedWindow::new(1, year * 2).unwrap_err(),
+            "`window` is 63072000s; allowed is 1µs to 35184372.088832s",
+        ),
+        (
+            FixedWindow::new(1, Duration::from_nanos(1_500)).unwrap_err(),
+            "`window` is 1.5µs; allowed are whole microseconds, 1µs to 35184372.088832s",
+        ),
+        (
+            Range::micros("idle_after", SECOND * 3, 2_500_000).unwrap_err(),
+            "`idle_after` is 3s; allowed is 1µs to 2.5s",
+        ),
+        (
+            Range::duration("deadline", MICROSECOND * 10, SECOND / 4, SECOND).unwrap_err(),
+            "`deadline` is 10µs; allowed is 250ms to 1s",
+        ),
+        (
+            Range::lag(lag).unwrap_err(),
+            "`clock.lag` is 18446744073709551615s; allowed is 0ns to 35184372.088832s",
+        ),
+        (
+            Range::real("weight", f64::NAN, 1e-9, 8.0).unwrap_err(),
+            "`weight` is NaN; allowed is 1e-9 to 8.0",
+        ),
+        (
+            Range::name("policy", "").unwrap_err(),
+            "`policy` is empty; allowed are 1 to 128 bytes without control characters",
+        ),
+        (
+            Range::name("policy", &long).unwrap_err(),
+            "`policy` is 129 bytes long; allowed are 1 to 128 bytes without control characters",
+        ),
+        (
+            Range::name("policy", "a\nb").unwrap_err(),
+            "`policy` holds the control character '\\n'; allowed are 1 to 128 bytes without control characters",
+        ),
+    ] {
+        assert_eq!(error.to_string(), message);
+    }
+    let error: Error = Error::EmptyKey;
     assert_eq!(
         error.to_string(),
-        "`limit` is 0; allowed is 1 to 281474976710656"
+        "the key is empty; allowed is any key with at least one byte or number"
     );
-    let error = FixedWindow::new(1, Duration::from_nanos(1_500)).unwrap_err();
+    let error: Error = Error::ExceedsCapacity { cost: 3, limit: 2 };
     assert_eq!(
         error.to_string(),
-        "`window` is 1.5µs; allowed are whole microseconds"
+        "cost 3 can never be admitted: the capacity is 2"
     );
+}
+
+#[test]
+fn a_clocks_lag_is_rounded_up_and_bounded() {
+    let longest = Duration::from_micros(LONGEST);
+    assert_eq!(Range::lag(Duration::ZERO), Ok(0));
+    assert_eq!(Range::lag(Duration::from_nanos(1)), Ok(1));
+    assert_eq!(Range::lag(longest), Ok(LONGEST));
+    assert!(Range::lag(longest + Duration::from_nanos(1)).is_err());
 }
 
 #[test]

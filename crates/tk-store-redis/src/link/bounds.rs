@@ -27,12 +27,12 @@ impl Bounds {
     }
 
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        let (micros, hour) = (|span: Duration| span.as_micros(), 3_600_000_000);
+        let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
         Range::between("max_in_flight", self.max_in_flight as u128, 1, 1 << 24)?;
         Range::between("max_batch", self.max_batch as u128, 1, 1 << 10)?;
-        Range::between("breaker failures", self.failures.into(), 1, u32::MAX.into())?;
-        Range::between("deadline", micros(self.deadline), 1_000, hour)?;
-        Range::between("probe_interval", micros(self.probe_interval), 1_000, hour)?;
+        Range::between("failures", self.failures.into(), 1, u32::MAX.into())?;
+        Range::duration("deadline", self.deadline, least, most)?;
+        Range::duration("probe_interval", self.probe_interval, least, most)?;
         Ok(())
     }
 }

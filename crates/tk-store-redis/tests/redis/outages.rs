@@ -464,7 +464,7 @@ fn settings_out_of_range_are_named() {
     assert!(build(hasty("redis://127.0.0.1").connections(0)).contains("`connections` is 0"));
     assert!(build(hasty("redis://127.0.0.1").deadline(Duration::ZERO)).contains("`deadline` is 0"));
     assert!(build(hasty("redis://127.0.0.1").max_in_flight(0)).contains("`max_in_flight` is 0"));
-    assert!(build(hasty("redis://127.0.0.1").breaker(0, LONG)).contains("`breaker failures` is 0"));
+    assert!(build(hasty("redis://127.0.0.1").breaker(0, LONG)).contains("`failures` is 0"));
     assert!(build(RedisStore::builder("a\nb").url("redis://127.0.0.1")).contains("`policy`"));
     assert!(build(RedisStore::builder("a").prefix("")).contains("`prefix`"));
     let outside = hasty("redis://127.0.0.1").build().map(drop);

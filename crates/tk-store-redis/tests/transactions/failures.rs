@@ -275,7 +275,9 @@ fn keys_of_scripts_and_of_transactions_stay_apart() {
 fn bad_settings_are_named() {
     let builder = || TransactionStore::<Tab>::builder("test", "tab").url("redis://127.0.0.1");
     let field = |builder: TransactionBuilder<Tab>| match block_on(async { builder.build() }) {
-        Err(BuildError::Config(ConfigError::OutOfRange { field, .. })) => field,
+        Err(BuildError::Config(
+            ConfigError::OutOfRange { field, .. } | ConfigError::DurationOutOfRange { field, .. },
+        )) => field,
         other => panic!("{other:?} is not out of range"),
     };
     assert_eq!(field(builder().connections(0)), "connections");

@@ -37,11 +37,11 @@ fn times_are_not_zero() {
     let lease = Lease::batch(10).return_idle_after(Duration::ZERO);
     assert_eq!(
         refused(Mode::Leased(lease)),
-        "`return_idle_after` is 0; allowed is 1 to 35184372088832"
+        "`return_idle_after` is 0ns; allowed is 1µs to 35184372.088832s"
     );
     assert_eq!(
         refused(Mode::CachedDeny(DenyCache::max_age(Duration::ZERO))),
-        "`max_age` is 0; allowed is 1 to 35184372088832"
+        "`max_age` is 0ns; allowed is 1µs to 35184372.088832s"
     );
 }
 
@@ -51,11 +51,11 @@ fn times_are_whole_microseconds() {
     let lease = Lease::batch(10).return_idle_after(time);
     assert_eq!(
         refused(Mode::Leased(lease)),
-        "`return_idle_after` is 1.5µs; allowed are whole microseconds"
+        "`return_idle_after` is 1.5µs; allowed are whole microseconds, 1µs to 35184372.088832s"
     );
     assert_eq!(
         refused(Mode::CachedDeny(DenyCache::max_age(time))),
-        "`max_age` is 1.5µs; allowed are whole microseconds"
+        "`max_age` is 1.5µs; allowed are whole microseconds, 1µs to 35184372.088832s"
     );
     let lease = Lease::batch(10).cached_denials(DenyCache::max_age(time));
     assert!(refused(Mode::Leased(lease)).starts_with("`max_age` is 1.5µs"));
