@@ -44,32 +44,18 @@ struct Sink<H> {
     shape: u64,
 }
 
-impl<H: Hasher> Sink<H> {
-    #[inline(always)]
-    fn word(&mut self, word: u128) {
-        self.low.write_u128(word);
-        self.high.write_u128(word);
-    }
-}
-
 impl<H: Hasher> KeySink for Sink<H> {
-    // By words, and not by the hasher's `write`: that is a call for each half, which holds the hasher in memory.
-    #[inline(always)]
+    #[inline]
     fn bytes(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while let Some((first, others)) = rest.split_first_chunk()
-            && !others.is_empty()
-        {
-            self.word(u128::from_le_bytes(*first));
-            rest = others;
-        }
-        self.word(word_of(rest));
+        self.low.write(bytes);
+        self.high.write(bytes);
         self.shape = (bytes.len() as u64) << 1;
     }
 
-    #[inline(always)]
+    #[inline]
     fn number(&mut self, number: u128) {
-        self.word(number);
+        self.low.write_u128(number);
+        self.high.write_u128(number);
         self.shape = 1;
     }
 
@@ -78,27 +64,5 @@ impl<H: Hasher> KeySink for Sink<H> {
         self.low.write_u64(self.shape);
         self.high.write_u64(self.shape);
         self.shape = 0;
-    }
-}
-
-/// At most 16 bytes as a word; each word is that of one run of bytes of a given length.
-#[inline(always)]
-fn word_of(bytes: &[u8]) -> u128 {
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        let [first, last] = [first, last].map(|half| u64::from_le_bytes(*half));
-        return u128::from(last) << 64 | u128::from(first);
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        let [first, last] = [first, last].map(|half| u32::from_le_bytes(*half));
-        return u128::from(last) << 32 | u128::from(first);
-    }
-    match *bytes {
-        [] => 0,
-        [only] => u128::from(only),
-        [first, .., last] => {
-            u128::from(first)
-                | u128::from(bytes[bytes.len() / 2]) << 8
-                | u128::from(last) << 16
-        }
     }
 }
