@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("simulation: {error}");
+            output::tell("simulation", error);
             ExitCode::FAILURE
         }
     }
@@ -97,7 +97,7 @@ impl<S: Scripted> Harness<S> for Server {
             .deadline(DEADLINE)
             .clock(clock);
         builder.build().unwrap_or_else(|error| {
-            eprintln!("simulation: {error}");
+            output::tell("simulation", error);
             process::exit(1)
         })
     }

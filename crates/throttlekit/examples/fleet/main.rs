@@ -46,11 +46,11 @@ async fn main() -> ExitCode {
     match run(&Args::parse()).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("fleet: a bound was broken");
+            output::tell("fleet", "a bound was broken");
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("fleet: {error}");
+            output::tell("fleet", error);
             ExitCode::FAILURE
         }
     }

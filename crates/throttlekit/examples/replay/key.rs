@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    net::{IpAddr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     str,
 };
 
@@ -23,15 +23,34 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The address in its usual form, so that one client has one key; a host name as it is.
+/// The address in its usual form, so that one client has one key, however its server writes it: in brackets, with a port, or as an
+/// IPv4 address mapped into IPv6. A host name stays as it is.
 fn address(host: &[u8], of: impl Fn(IpAddr) -> IpAddr) -> Cow<'_, [u8]> {
-    let parsed = str::from_utf8(host)
-        .ok()
-        .and_then(|host| host.parse::<IpAddr>().ok());
-    match parsed.map(|address| of(address.to_canonical())) {
-        Some(address) => address.to_string().into_bytes().into(),
+    match str::from_utf8(host).ok().and_then(parsed) {
+        Some((address, None)) => of(address).to_string().into_bytes().into(),
+        Some((address, Some(scope))) => format!("{}%{scope}", of(address)).into_bytes().into(),
         None => host.into(),
     }
+}
+
+/// The address, and the link that it belongs to if it is told.
+fn parsed(host: &str) -> Option<(IpAddr, Option<&str>)> {
+    let host = match (host.strip_prefix('['), host.split_once(':')) {
+        (Some(bracketed), _) => {
+            let (inside, port) = bracketed.split_once(']')?;
+            let is_port = |port: &str| port.parse::<u16>().is_ok();
+            (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(inside)?
+        }
+        (None, Some((v4, port))) if v4.parse::<Ipv4Addr>().is_ok() => {
+            port.parse::<u16>().ok().map(|_| v4)?
+        }
+        (None, _) => host,
+    };
+    let (address, scope) = match host.split_once('%') {
+        Some((address, scope)) => (address, Some(scope)),
+        None => (host, None),
+    };
+    Some((address.parse::<IpAddr>().ok()?.to_canonical(), scope))
 }
 
 /// The first 64 bits of an IPv6 address: one subscriber owns all addresses behind them.

@@ -1,7 +1,8 @@
 //! A line in Common or Combined Log Format.
 //!
 //! `host ident user [day/month/year:hour:minute:second zone] "request" status bytes "referer" "agent"`, of which everything
-//! behind the request may be missing.
+//! behind the time may be missing. Whoever logs in chooses the user name, and it may hold blanks, brackets, even a time. So the time is
+//! looked for first, where a request follows it: in a name, a quote is escaped. All fields are counted from there.
 
 use std::cell::RefCell;
 
@@ -12,36 +13,96 @@ use throttlekit::Timestamp;
 pub(crate) struct Entry<'a> {
     pub(crate) at: Timestamp,
     pub(crate) host: &'a [u8],
-    pub(crate) request: Option<&'a [u8]>,
-    line: &'a [u8],
+    ident: &'a [u8],
+    user: &'a [u8],
+    time: &'a [u8],
+    /// What follows the time.
+    rest: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
     /// Reads a line; `None` if it has no host or no time.
     pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
-        let mut fields = Fields(line);
-        let host = fields.next()?;
-        let time = fields.find_map(|field| field.strip_prefix(b"["))?;
-        let at = instant(time.strip_suffix(b"]")?)?;
-        let request = fields.next().map(unquoted);
-        Some(Self {
+        let Time {
+            at,
+            before,
+            text,
+            rest,
+        } = Time::find(line)?;
+        let (host, before) = word(before);
+        let (ident, user) = word(before);
+        (!host.is_empty()).then_some(Self {
             at,
             host,
-            request,
-            line,
+            ident,
+            user: user.trim_ascii(),
+            time: text,
+            rest,
         })
     }
 
     /// The path of the request, without its query.
     pub(crate) fn path(&self) -> Option<&'a [u8]> {
-        let target = self.request?.split(|&byte| byte == b' ').nth(1)?;
+        let request = self.field(4)?;
+        let target = request.split(|&byte| byte == b' ').nth(1)?;
         target.split(|&byte| byte == b'?').next()
     }
 
-    /// Field `number` of the line, from 0, without quotes or brackets.
+    /// Field `number` of the line, from 0, without quotes or brackets: the time is field 3, and the request field 4.
     pub(crate) fn field(&self, number: usize) -> Option<&'a [u8]> {
-        Fields(self.line).nth(number).map(unquoted)
+        Some(match number {
+            0 => self.host,
+            1 => self.ident,
+            2 => unquoted(self.user),
+            3 => self.time,
+            _ => unquoted(Fields(self.rest).nth(number - 4)?),
+        })
     }
+}
+
+/// The time of a line, and what stands around it.
+struct Time<'a> {
+    at: Timestamp,
+    before: &'a [u8],
+    text: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Time<'a> {
+    /// The first time that a quote follows, or the first if none does.
+    fn find(line: &'a [u8]) -> Option<Self> {
+        let (mut first, mut opened) = (None, None);
+        for (place, byte) in line.iter().enumerate() {
+            match (byte, opened) {
+                (b'[', _) => opened = Some(place),
+                (b']', Some(open)) => {
+                    opened = None;
+                    let text = &line[open + 1..place];
+                    let Some(at) = instant(text) else { continue };
+                    let (before, rest) = (&line[..open], &line[place + 1..]);
+                    let found = Self {
+                        at,
+                        before,
+                        text,
+                        rest,
+                    };
+                    if rest.trim_ascii_start().starts_with(b"\"") {
+                        return Some(found);
+                    }
+                    first.get_or_insert(found);
+                }
+                _ => {}
+            }
+        }
+        first
+    }
+}
+
+/// The first run without blanks, and what follows it.
+fn word(text: &[u8]) -> (&[u8], &[u8]) {
+    let text = text.trim_ascii_start();
+    let end = text.iter().position(u8::is_ascii_whitespace);
+    text.split_at(end.unwrap_or(text.len()))
 }
 
 /// The fields of a line: runs without blanks, or anything in quotes or brackets.
@@ -52,15 +113,11 @@ impl<'a> Iterator for Fields<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.0.trim_ascii_start();
-        let length = match rest.first()? {
-            b'"' => closing_quote(rest)? + 1,
-            b'[' => rest.iter().position(|&byte| byte == b']')? + 1,
-            _ => rest
-                .iter()
-                .position(u8::is_ascii_whitespace)
-                .unwrap_or(rest.len()),
+        let (field, rest) = match rest.first()? {
+            b'"' => rest.split_at(closing_quote(rest)? + 1),
+            b'[' => rest.split_at(rest.iter().position(|&byte| byte == b']')? + 1),
+            _ => word(rest),
         };
-        let (field, rest) = rest.split_at(length);
         self.0 = rest;
         Some(field)
     }
@@ -92,7 +149,7 @@ thread_local! {
     static LAST: RefCell<(Vec<u8>, Option<Timestamp>)> = RefCell::default();
 }
 
-/// The instant that a log time such as `10/Oct/2000:13:55:36 -0700` names; `None` before 1970.
+/// The instant that a log time such as `10/Oct/2000:13:55:36 -0700` names; `None` before 1970 and after [`Timestamp::MAX`], in 2112.
 fn instant(text: &[u8]) -> Option<Timestamp> {
     LAST.with_borrow_mut(|(last, at)| {
         if last != text {
@@ -103,6 +160,7 @@ fn instant(text: &[u8]) -> Option<Timestamp> {
             let micros = time.ok().map(|time| time.as_microsecond());
             *at = micros
                 .and_then(|micros| u64::try_from(micros).ok())
+                .filter(|&micros| micros <= Timestamp::MAX.as_micros())
                 .map(Timestamp::from_micros);
         }
         *at

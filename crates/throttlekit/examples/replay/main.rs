@@ -18,17 +18,13 @@ mod output;
 mod replay;
 mod report;
 
-use std::{
-    error::Error,
-    io::{self, BufRead},
-    process::ExitCode,
-};
+use std::{error::Error, io, process::ExitCode};
 
 use clap::Parser;
 
 use crate::{
     args::Args,
-    input::Line,
+    input::{Line, Log},
     line::Entry,
     report::{Report, Skipped},
 };
@@ -37,25 +33,24 @@ fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("replay: {error}");
+            output::tell("replay", error);
             ExitCode::FAILURE
         }
     }
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    args.check()?;
     let mut limits = args
         .limits()
         .map(|limit| Ok(Report::new(limit, replay::limiter(args, limit)?)))
         .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
     let mut skipped = Skipped::default();
     let named = |error: io::Error| format!("{}: {error}", input::name(&args.file));
-    let mut log = input::open(&args.file).map_err(named)?;
+    let mut log = Log::open(&args.file).map_err(named)?;
     let mut line = Vec::new();
-    let mut number = 0;
-    loop {
-        number += 1;
-        match input::read_line(&mut log as &mut dyn BufRead, &mut line).map_err(named)? {
+    for number in 1.. {
+        match log.read_line(&mut line) {
             Line::End => break,
             Line::TooLong => skipped.unreadable.add(number, &line),
             Line::Read => match Entry::parse(&line).map(|entry| entry.keyed(args.key)) {
@@ -70,5 +65,11 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             },
         }
     }
-    report::print(args, &limits, &skipped)
+    skipped.ignored = log.ignored();
+    skipped.cut = log.cut.as_ref().map(ToString::to_string);
+    report::print(args, &limits, &skipped)?;
+    // A report of a part is one, but whoever asked for all should know.
+    log.cut.map_or(Ok(()), |error| {
+        Err(format!("{}; the report ends there", named(error)).into())
+    })
 }

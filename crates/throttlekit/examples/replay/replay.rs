@@ -16,18 +16,50 @@ pub(crate) type Limit = Box<dyn FnMut(Timestamp, &[u8]) -> Result<Decision, Erro
 pub(crate) fn limiter(args: &Args, limit: u64) -> Result<Limit, ConfigError> {
     let burst = args.burst.unwrap_or(limit);
     Ok(match args.strategy {
-        Strategy::Gcra => over_memory(Gcra::new(limit, args.per)?.burst(burst)?),
-        Strategy::TokenBucket => over_memory(TokenBucket::new(burst, limit, args.per)?),
+        Strategy::Gcra => over_memory(
+            Gcra::new(limit, args.per)?
+                .burst(burst)
+                .map_err(as_option)?,
+        ),
+        Strategy::TokenBucket => {
+            over_memory(TokenBucket::new(burst, limit, args.per).map_err(as_option)?)
+        }
         Strategy::FixedWindow => over_memory(FixedWindow::new(limit, args.per)?),
         Strategy::SlidingWindow => {
             let strategy = SlidingWindow::new(limit, args.per)?;
             over_memory(
                 args.buckets
-                    .map_or(Ok(strategy), |buckets| strategy.buckets(buckets))?,
+                    .map_or(Ok(strategy), |buckets| strategy.buckets(buckets))
+                    .map_err(as_option)?,
             )
         }
         Strategy::SlidingLog => over_memory(SlidingWindowLog::new(limit, args.per)?),
     })
+}
+
+/// The error, with the field named as on the command line.
+fn as_option(error: ConfigError) -> ConfigError {
+    match error {
+        ConfigError::OutOfRange {
+            field,
+            value,
+            min,
+            max,
+        } => {
+            let field = match field {
+                "burst" | "capacity" => "--burst",
+                "buckets" => "--buckets",
+                other => other,
+            };
+            ConfigError::OutOfRange {
+                field,
+                value,
+                min,
+                max,
+            }
+        }
+        other => other,
+    }
 }
 
 fn over_memory<S: throttlekit::Strategy>(strategy: S) -> Limit {

@@ -7,6 +7,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
     error::Error,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -53,14 +54,20 @@ pub(crate) struct Report {
     minutes: BTreeMap<u64, Count>,
     latest: Timestamp,
     out_of_order: u64,
+    /// By how much the clock was set back at most.
+    furthest_back: Duration,
 }
 
-/// Lines that were not replayed.
+/// What was not replayed.
 #[derive(Default)]
 pub(crate) struct Skipped {
     pub(crate) unreadable: Lines,
     /// They could be read, and lack what the limit is counted per.
     pub(crate) keyless: Lines,
+    /// Bytes behind packed data that are none themselves.
+    pub(crate) ignored: u64,
+    /// Why the log could not be read to its end.
+    pub(crate) cut: Option<String>,
 }
 
 /// How many lines, and the first of them.
@@ -74,7 +81,7 @@ impl Lines {
     pub(crate) fn add(&mut self, number: u64, line: &[u8]) {
         self.count += 1;
         if self.first.len() < 3 {
-            let shown = text::escaped(&String::from_utf8_lossy(&line[..line.len().min(80)]));
+            let shown = text::shown(&String::from_utf8_lossy(line), 80);
             self.first.push((number, shown));
         }
     }
@@ -91,6 +98,7 @@ impl Report {
             minutes,
             latest: Timestamp::EPOCH,
             out_of_order: 0,
+            furthest_back: Duration::ZERO,
         }
     }
 
@@ -106,6 +114,7 @@ impl Report {
             None => self.keys.entry(key.to_vec()).or_default().add(allowed),
         }
         self.out_of_order += u64::from(at < self.latest);
+        self.furthest_back = self.furthest_back.max(self.latest.since(at));
         self.latest = self.latest.max(at);
         Ok(())
     }
@@ -134,7 +143,7 @@ impl Report {
 
     fn json(&self, args: &Args, skipped: &Skipped) -> Value {
         let worst: Vec<_> = self
-            .worst(args.top)
+            .worst(args.top())
             .into_iter()
             .map(|(key, count)| {
                 json!({
@@ -158,6 +167,9 @@ impl Report {
             "unreadable": skipped.unreadable.count,
             "without_key": skipped.keyless.count,
             "out_of_order": self.out_of_order,
+            "furthest_back_seconds": self.furthest_back.as_secs_f64(),
+            "ignored_bytes": skipped.ignored,
+            "cut": skipped.cut,
             "peak_minute": peak,
             "worst_keys": worst,
         })
@@ -190,15 +202,17 @@ pub(crate) fn print(
             text::sweep(out, reports)?;
         }
         text::lines(out, "could not be read", &skipped.unreadable)?;
-        text::lines(out, "have nothing to be counted per", &skipped.keyless)
+        text::lines(out, "have nothing to be counted per", &skipped.keyless)?;
+        text::rest(out, skipped)
     })?;
-    if reports[0].total.requests() == 0 {
+    if reports[0].total.requests() == 0 && skipped.cut.is_none() {
         let name = input::name(&args.file);
-        if skipped.keyless.count == 0 {
-            eprintln!("replay: {name} holds no request in Common or Combined Log Format");
+        let why = if skipped.keyless.count == 0 {
+            format!("{name} holds no request in Common or Combined Log Format")
         } else {
-            eprintln!("replay: no request in {name} has what `--key` names");
-        }
+            format!("no request in {name} has what `--key` names")
+        };
+        output::tell("replay", why);
     }
     if let Some(file) = &args.svg {
         drawing::write(file, reports)?;

@@ -48,11 +48,11 @@ fn main() -> ExitCode {
     match compare(&Args::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("tenants: the fair split missed its mark");
+            output::tell("tenants", "the fair split missed its mark");
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("tenants: {error}");
+            output::tell("tenants", error);
             ExitCode::FAILURE
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Count, Lines, Report};
+use super::{Count, Lines, Report, Skipped};
 use crate::args::Args;
 
 /// One limit, with the keys that it hit most.
@@ -10,7 +10,7 @@ pub(super) fn one(out: &mut dyn Write, args: &Args, report: &Report) -> io::Resu
     let Count { allowed, denied } = report.total;
     writeln!(
         out,
-        "limit      {} per {:?}, {:?}, key {:?}",
+        "limit      {} per {:?}, {}, key {}",
         report.limit, args.per, args.strategy, args.key
     )?;
     writeln!(out, "requests   {:>10}", report.total.requests())?;
@@ -19,7 +19,11 @@ pub(super) fn one(out: &mut dyn Write, args: &Args, report: &Report) -> io::Resu
     writeln!(out, "denied     {denied:>10}  ({rate:.2} %)")?;
     writeln!(out, "keys       {:>10}", report.keys.len())?;
     if report.out_of_order > 0 {
-        writeln!(out, "out of order {:>8}", report.out_of_order)?;
+        writeln!(
+            out,
+            "out of order {:>8}  by up to {:?}; going back frees nothing",
+            report.out_of_order, report.furthest_back
+        )?;
     }
     if let Some((minute, count)) = report.peak() {
         writeln!(
@@ -33,7 +37,7 @@ pub(super) fn one(out: &mut dyn Write, args: &Args, report: &Report) -> io::Resu
 }
 
 fn worst(out: &mut dyn Write, args: &Args, report: &Report) -> io::Result<()> {
-    let worst = report.worst(args.top);
+    let worst = report.worst(args.top());
     if !worst.is_empty() {
         writeln!(
             out,
@@ -42,7 +46,7 @@ fn worst(out: &mut dyn Write, args: &Args, report: &Report) -> io::Result<()> {
         )?;
     }
     for (key, count) in worst {
-        let shown: String = escaped(&key).chars().take(42).collect();
+        let shown = shown(&key, 42);
         let rate = 100.0 * count.denial_rate();
         writeln!(
             out,
@@ -88,7 +92,38 @@ pub(super) fn lines(out: &mut dyn Write, why: &str, lines: &Lines) -> io::Result
     Ok(())
 }
 
-/// What a log holds, as it may be shown on a terminal: whoever sends a request writes parts of it.
-pub(super) fn escaped(text: &str) -> String {
-    text.escape_debug().to_string()
+/// What of the log was not even lines.
+pub(super) fn rest(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
+    if skipped.ignored > 0 {
+        let count = skipped.ignored;
+        writeln!(
+            out,
+            "\n{count} bytes around the gzip data are padding or no gzip"
+        )?;
+    }
+    if let Some(cut) = &skipped.cut {
+        writeln!(out, "\nthe log could not be read to its end: {cut}")?;
+    }
+    Ok(())
+}
+
+/// What a log holds, as it may be shown on a terminal: whoever sends a request writes parts of it. At most `width` characters, the last of
+/// which is an ellipsis if there are more; no escape sequence is cut in two.
+pub(super) fn shown(text: &str, width: usize) -> String {
+    let mut shown = String::new();
+    let (mut used, mut fits) = (0, 0);
+    for character in text.chars() {
+        let escaped = character.escape_debug();
+        used += escaped.len();
+        if used > width {
+            shown.truncate(fits);
+            shown.push('…');
+            break;
+        }
+        shown.extend(escaped);
+        if used < width {
+            fits = shown.len();
+        }
+    }
+    shown
 }
