@@ -8,9 +8,17 @@ pub use fingerprint::Fingerprint;
 #[cfg(feature = "alloc")]
 pub use owned::OwnedKey;
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    num::NonZero,
+};
 
 /// What a limit is counted per: a user, an address, a path, or several of them in a tuple.
+///
+/// Text, bytes, numbers, `bool`, `char` and IP addresses are keys, and so are references and pointers to them, and tuples of up to eight keys.
+/// What is not, for a reason: a `SocketAddr`, whose port changes with each connection, so that nobody would ever be denied (take its `ip()`); an
+/// `Option`, as only the caller knows whether those without a value are one client or none; floating point. Of a `Uuid` take its `as_u128()` or its
+/// bytes.
 ///
 /// A key is a sequence of fields; each field is a run of bytes or a number. It writes itself into a
 /// [`KeySink`], so that nothing is formatted or allocated to look it up. Two keys are equal when their
@@ -29,6 +37,13 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 ///     fn is_empty(&self) -> bool { false }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key",
+    label = "not a key",
+    note = "a key is text, bytes, a number, an IP address, or a tuple of up to eight of them",
+    note = "of a `SocketAddr` take `.ip()`: its port changes with each connection",
+    note = "of a `Uuid` take `.as_u128()`; of an `Option` decide what counts for those without a value"
+)]
 pub trait Key: Sync {
     /// Writes the fields into `sink`, with [`KeySink::next_field`] between two of them.
     fn feed<S: KeySink>(&self, sink: &mut S);
@@ -95,6 +110,46 @@ macro_rules! number_keys {
 
 number_keys!(u8, u16, u32, u64, u128, usize as u128);
 number_keys!(i8, i16, i32, i64, i128, isize as i128);
+
+macro_rules! nonzero_keys {
+    ($($type:ty),*) => { $(
+        /// The number.
+        impl Key for NonZero<$type> {
+            fn feed<S: KeySink>(&self, sink: &mut S) {
+                self.get().feed(sink);
+            }
+
+            fn is_empty(&self) -> bool {
+                false
+            }
+        }
+    )* };
+}
+
+nonzero_keys!(u8, u16, u32, u64, u128, usize);
+nonzero_keys!(i8, i16, i32, i64, i128, isize);
+
+/// The number 1 or 0.
+impl Key for bool {
+    fn feed<S: KeySink>(&self, sink: &mut S) {
+        sink.number(u128::from(*self));
+    }
+
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// The text of one character.
+impl Key for char {
+    fn feed<S: KeySink>(&self, sink: &mut S) {
+        sink.bytes(self.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
 
 /// The octets: an IPv4 address mapped into IPv6 equals the IPv4 address, so that one client has one key.
 impl Key for IpAddr {
@@ -189,4 +244,13 @@ macro_rules! tuple_keys {
     )* };
 }
 
-tuple_keys! { (A B) (A B C) (A B C D) }
+tuple_keys! {
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+}

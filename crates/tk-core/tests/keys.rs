@@ -3,13 +3,14 @@
 use std::{
     hash::{BuildHasher, RandomState},
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    num::NonZero,
     sync::Arc,
 };
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use tk_core::{Fingerprint, Key, KeySink, OwnedKey, Prefix};
 
-/// Any key of up to four fields.
+/// Any key of up to eight fields.
 #[derive(Clone, Debug)]
 struct AnyKey(Vec<Field>);
 
@@ -42,7 +43,7 @@ impl Key for AnyKey {
 impl Arbitrary for AnyKey {
     /// Few letters and small numbers, so that many keys nearly coincide.
     fn arbitrary(g: &mut Gen) -> Self {
-        let fields = 1 + u8::arbitrary(g) % 4;
+        let fields = 1 + u8::arbitrary(g) % 8;
         let field = |g: &mut Gen| {
             if bool::arbitrary(g) {
                 let length = u8::arbitrary(g) % 17;
@@ -127,6 +128,73 @@ fn fields_do_not_run_together() {
     assert!(same(&("a", ("b", "c")), &(("a", "b"), "c")));
     assert!(same(&("a", "b", "c"), &("a", ("b", "c"))));
     assert!(same(&("a", "b", "c", 4_u8), &("a", "b", ("c", 4_u64))));
+}
+
+/// Parts that nearly coincide, and whose bytes may look like a number, a length or nothing.
+type Six = (String, u64, Vec<u8>, bool, char, IpAddr);
+
+fn six(g: &mut Gen) -> Six {
+    let mut pick = |among: usize| usize::arbitrary(g) % among;
+    (
+        ["", "a", "ab", "\0", "7"][pick(5)].to_owned(),
+        [0, 1, 7, 1 << 8, 2 << 56][pick(5)],
+        vec![[0, 1, b'a'][pick(3)]; pick(18)],
+        pick(2) == 1,
+        ['a', '\0', '\u{1}', 'ä'][pick(4)],
+        [IpAddr::from([0, 0, 0, 1]), IpAddr::from([97; 16])][pick(2)],
+    )
+}
+
+#[test]
+fn tuples_are_one_key_exactly_if_all_their_parts_are() {
+    let mut g = Gen::new(100);
+    for _ in 0..20_000 {
+        let one = six(&mut g);
+        let mut other = six(&mut g);
+        // Few are equal by chance: let all parts but one be.
+        match u8::arbitrary(&mut g) % 7 {
+            0 => other = (other.0, one.1, one.2.clone(), one.3, one.4, one.5),
+            1 => other = (one.0.clone(), other.1, one.2.clone(), one.3, one.4, one.5),
+            2 => other = (one.0.clone(), one.1, other.2, one.3, one.4, one.5),
+            3 => other = (one.0.clone(), one.1, one.2.clone(), other.3, one.4, one.5),
+            4 => other = (one.0.clone(), one.1, one.2.clone(), one.3, other.4, one.5),
+            5 => other = (one.0.clone(), one.1, one.2.clone(), one.3, one.4, other.5),
+            _ => {}
+        }
+        assert_eq!(same(&one, &other), one == other, "{one:?}, {other:?}");
+        let (a, b, c, d, e, f) = one;
+        assert!(same(&(&a, b, &c, d, e, f), &((&a, (b, &c)), d, (e, (f,)))));
+        assert!(!same(&(&a, b, &c, d, e, f), &(&a, b, &c, d, e)));
+        assert!(!same(&(&a, b, &c, d, e, f), &(&a, b, &c, d, e, f, "")));
+    }
+}
+
+#[test]
+fn tuples_have_up_to_eight_parts() {
+    assert!(same(&("a",), "a"));
+    assert!(same(&(1, 2, 3, 4, 5), &((1, 2, 3), (4, 5))));
+    assert!(same(&(1, 2, 3, 4, 5, 6, 7), &((1, 2, 3, 4), (5, 6, 7))));
+    assert!(same(
+        &(1, 2, 3, 4, 5, 6, 7, 8),
+        &((1, 2, 3, 4), (5, 6, 7, 8))
+    ));
+    assert!(!same(&(1, 2, 3, 4, 5, 6, 7, 8), &(1, 2, 3, 4, 5, 6, 8, 7)));
+    assert!(Key::is_empty(&("", "", "", "", "", "", "", "")));
+    assert!(!Key::is_empty(&("", "", "", "", "", "", "", 'a')));
+}
+
+#[test]
+fn what_names_a_client_is_a_key_of_whatever_type() {
+    assert!(same(&true, &1_u8) && same(&false, &0_u8) && !same(&true, &false));
+    assert!(same(&'a', "a") && same(&'ä', "ä") && !same(&'7', &7_u8));
+    assert!(!Key::is_empty(&'\0') && !Key::is_empty(&false));
+    let seven = NonZero::new(7_u32).unwrap();
+    assert!(same(&seven, &7_u64) && !Key::is_empty(&seven));
+    assert!(same(&NonZero::new(-7_i64).unwrap(), &-7_i8));
+    let text = String::from("a");
+    assert!(same(&Arc::new(text), "a"));
+    assert!(same(&Box::<[u8]>::from([b'a']), "a") && same(&Arc::<[u8]>::from([b'a']), "a"));
+    assert!(same(&std::borrow::Cow::<[u8]>::Borrowed(b"a"), "a"));
 }
 
 #[test]
