@@ -51,3 +51,22 @@ fn a_batch_above_the_limit_is_refused_by_name() {
     assert!(!held && out.is_empty());
     assert_eq!(err.trim_end(), "fleet: `batch` is 6; allowed is 1 to 5");
 }
+
+#[test]
+fn options_out_of_range_are_refused_by_name() {
+    for (option, value, allowed) in [
+        ("--nodes", "0", "1..=1000"),
+        ("--seconds", "18446744073709551615", "0..=86400"),
+        ("--window", "0s", "allowed is 1ms and more"),
+        (
+            "--window",
+            "2y",
+            "allowed are weeks, days and smaller units",
+        ),
+        ("--skew", "-1s", "a span of time is not negative"),
+    ] {
+        let (held, out, err) = fleet(&[option, value]);
+        assert!(!held && out.is_empty());
+        assert!(err.contains(option) && err.contains(allowed), "{err}");
+    }
+}

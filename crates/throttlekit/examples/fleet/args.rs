@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum as _};
 
-use crate::mode::Compared;
+use crate::{mode::Compared, span::span};
 
 /// N nodes share one limit, in each mode in turn: what holds, and what does it cost?
 #[derive(Debug, Parser)]
@@ -17,16 +17,16 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 2_000)]
     pub(crate) limit: u64,
     /// The window, as in 500ms or 2s.
-    #[arg(long, default_value = "1s", value_parser = positive)]
+    #[arg(long, default_value = "1s", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) window: Duration,
     /// Units per lease.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) batch: u64,
     /// By how much walls are wrong, half of them ahead and half behind.
-    #[arg(long, default_value = "1s", value_parser = duration)]
+    #[arg(long, default_value = "1s", value_parser = span, allow_hyphen_values = true)]
     pub(crate) skew: Duration,
     /// How long each mode runs, rounded up to whole windows, at least two.
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub(crate) seconds: u64,
     /// Only these modes; all by default.
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     pub(crate) processes: u64,
     /// How long a call to Redis may take; a busy machine is no outage.
     #[cfg(feature = "redis")]
-    #[arg(long, requires = "redis", default_value = "5s", value_parser = positive)]
+    #[arg(long, requires = "redis", default_value = "5s", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) deadline: Duration,
     /// What a child is told: its number, the mode's, when the first window starts, and the run's.
     #[cfg(feature = "redis")]
@@ -63,10 +63,8 @@ impl Args {
     pub(crate) fn windows(&self) -> u64 {
         let span = u128::from(self.seconds) * 1_000_000;
         let windows = span.div_ceil(self.window.as_micros()).max(2);
-        // An hour of windows of a microsecond is no sensible run, and still fits.
-        u64::try_from(windows)
-            .unwrap_or(u64::MAX)
-            .next_multiple_of(2)
+        // A day has less than 2^27 windows of a millisecond.
+        (windows as u64).next_multiple_of(2)
     }
 
     /// The modes to live through, in their order.
@@ -82,13 +80,8 @@ impl Args {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let parsed: jiff::SignedDuration = text.parse().map_err(|error| format!("{error}"))?;
-    Duration::try_from(parsed).map_err(|_| "a time span is not negative".into())
-}
-
 fn positive(text: &str) -> Result<Duration, String> {
-    match duration(text)? {
+    match span(text)? {
         window if window < Duration::from_millis(1) => Err("allowed is 1ms and more".into()),
         window => Ok(window),
     }

@@ -32,6 +32,8 @@ mod output;
 #[cfg(feature = "redis")]
 mod processes;
 mod report;
+#[path = "../common/span.rs"]
+mod span;
 mod store;
 
 use std::{error::Error, process::ExitCode};
@@ -64,6 +66,10 @@ async fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     }
     let modes = args.modes();
     let bar = bar(modes.len() as u64 * args.windows());
+    for &mode in &modes {
+        // What one of them refuses is told before any has run.
+        Fleet::new(args, mode)?;
+    }
     let mut reports = Vec::new();
     for mode in modes {
         bar.set_message(mode.name());

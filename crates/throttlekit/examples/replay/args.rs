@@ -8,8 +8,9 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use jiff::{Span, SpanRelativeTo};
 use throttlekit::Range;
+
+use crate::span::span;
 
 /// Replays a web access log through a rate limit and reports what it would have denied.
 #[derive(Debug, Parser)]
@@ -152,14 +153,8 @@ fn number(text: &str, min: u64, max: u64) -> Result<u64, String> {
     }
 }
 
-/// A time, in which a day has 24 hours.
 fn period(text: &str) -> Result<Duration, String> {
-    let days = SpanRelativeTo::days_are_24_hours();
-    let time = text
-        .parse::<Span>()
-        .and_then(|span| span.to_duration(days))
-        .map_err(|_| "allowed are weeks, days and smaller units, as in 500ms, 60s, 5m, 1h or 7d")?;
-    let time = Duration::try_from(time).map_err(|_| "a period is not negative")?;
+    let time = span(text)?;
     let micros = Range::period("--per", time).map_err(|error| error.to_string())?;
     Ok(Duration::from_micros(micros))
 }

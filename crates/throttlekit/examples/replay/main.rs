@@ -17,6 +17,8 @@ mod line;
 mod output;
 mod replay;
 mod report;
+#[path = "../common/span.rs"]
+mod span;
 
 use std::{error::Error, io, process::ExitCode};
 

@@ -28,7 +28,7 @@ fn bad_input_is_refused_with_what_is_allowed() {
             "500ns",
             "`--per` is 500ns; allowed are whole microseconds",
         ),
-        ("--per", "-5s", "a period is not negative"),
+        ("--per", "-5s", "a span of time is not negative"),
         ("--per", "1y", "allowed are weeks, days and smaller units"),
         ("--per", "soon", "allowed are weeks, days and smaller units"),
         ("--key", "field:0", "allowed are ip, ip64, path and field:N"),
