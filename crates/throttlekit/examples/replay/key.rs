@@ -35,22 +35,29 @@ fn address(host: &[u8], of: impl Fn(IpAddr) -> IpAddr) -> Cow<'_, [u8]> {
 
 /// The address, and the link that it belongs to if it is told.
 fn parsed(host: &str) -> Option<(IpAddr, Option<&str>)> {
-    let host = match (host.strip_prefix('['), host.split_once(':')) {
-        (Some(bracketed), _) => {
-            let (inside, port) = bracketed.split_once(']')?;
-            let is_port = |port: &str| port.parse::<u16>().is_ok();
-            (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(inside)?
-        }
-        (None, Some((v4, port))) if v4.parse::<Ipv4Addr>().is_ok() => {
-            port.parse::<u16>().ok().map(|_| v4)?
-        }
-        (None, _) => host,
-    };
+    // Nearly all are written so.
+    if let Ok(plain) = host.parse::<IpAddr>() {
+        return Some((plain.to_canonical(), None));
+    }
+    let host = without_port(host)?;
     let (address, scope) = match host.split_once('%') {
         Some((address, scope)) => (address, Some(scope)),
         None => (host, None),
     };
     Some((address.parse::<IpAddr>().ok()?.to_canonical(), scope))
+}
+
+/// `host` without the port and the brackets that it may have; `None` if what is there instead is neither.
+fn without_port(host: &str) -> Option<&str> {
+    let (address, port) = match host.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']')?,
+        None => match host.split_once(':') {
+            Some((v4, _)) if v4.parse::<Ipv4Addr>().is_ok() => host.split_at(v4.len()),
+            _ => (host, ""),
+        },
+    };
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(address)
 }
 
 /// The first 64 bits of an IPv6 address: one subscriber owns all addresses behind them.
