@@ -1,7 +1,6 @@
 //! What is wrong is told with its name, its value and what is allowed.
 
 #![cfg(feature = "memory")]
-#![expect(clippy::unwrap_used, reason = "a test ends where something fails")]
 
 use std::{error::Error, time::Duration};
 
