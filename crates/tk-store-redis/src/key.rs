@@ -11,6 +11,9 @@ use tk_core::{Key, KeySink};
 /// The longest fields that are written out.
 const MAX_READABLE: usize = 128;
 
+/// Room for fields that are not uncommonly long.
+const USUAL: usize = 48;
+
 /// What stands in front of the fields of all keys of a store: `{prefix:policy:strategy:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Space(Vec<u8>);
@@ -27,8 +30,10 @@ impl Space {
 
     /// The server's key for `key`.
     pub(crate) fn key<K: Key + ?Sized>(&self, key: &K) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.0.len() + USUAL);
+        text.extend_from_slice(&self.0);
         let mut sink = Sink {
-            text: self.0.clone(),
+            text,
             start: self.0.len(),
             digest: None,
         };

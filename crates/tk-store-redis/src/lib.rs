@@ -37,6 +37,7 @@ mod scripted;
 
 mod breaker;
 mod error;
+mod given_up;
 mod incarnation;
 mod link;
 mod reply;

@@ -13,7 +13,8 @@
 //! - A client with options (attempts, a timeout) has no EVAL and EVALSHA of its own; the call compiles all the same, goes to the client
 //!   beneath, and the options are not applied. Hence commands are built here, by hand.
 //! - Its timeout marks a command as dead, so that it is not written any more if it still waits in a queue; a timeout of our own
-//!   around it would not. So the deadline is fred's timeout, and ours around it is a safety net.
+//!   around it would not. So the deadline is fred's timeout. A call alone has no other, since nothing else in it waits for longer; ours around calls that
+//!   share a command is a safety net.
 //! - A host that vanishes without a word is noticed by fred only if nobody calls; `silence.rs` does it under traffic.
 
 mod attempt;
@@ -29,6 +30,7 @@ mod supervise;
 
 use std::{
     pin::pin,
+    slice,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -49,10 +51,11 @@ pub(crate) use self::{
     command::Call,
     supervise::Supervisor,
 };
-use self::{connection::Connection, gathering::Gathering, given_up::Awaited, supervise::Trouble};
+use self::{connection::Connection, gathering::Gathering, supervise::Trouble};
 use crate::{
     breaker::Breaker,
     error::{ErrorKind, StoreError},
+    given_up::Awaited,
 };
 
 /// Connections to the server or the cluster, shared by all users of a store.
@@ -140,23 +143,24 @@ impl Link {
         let entered = self.enter(1)?;
         let began = Instant::now();
         let due = began + self.bounds.deadline;
-        let alone = entered.is_alone || call.shared_text().is_none() || self.most_together() == 1;
-        let connection = alone.then(|| self.connection());
-        let awaited =
-            connection.map(|connection| Awaited::new(self, connection, call.key().clone()));
-        // Pinned here: what fred keeps for a call is kilobytes, and would be moved.
-        let sent = pin!(async {
-            match connection {
-                Some(connection) => self.send(connection, &call, began, due).await,
-                None => self.send_with_others(call, due).await,
-            }
-        });
-        let result = timeout_at(due + GRACE, sent).await;
-        let result = result.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()));
-        self.note(result.as_ref().err());
-        if let Some(awaited) = awaited {
-            awaited.ended();
+        if entered.is_alone || call.shared_text().is_none() || self.most_together() == 1 {
+            self.call_alone(&call, began, due).await
+        } else {
+            self.call_with_others(call, due).await
         }
+    }
+
+    async fn call_alone(
+        self: &Arc<Self>,
+        call: &Call,
+        began: Instant,
+        due: Instant,
+    ) -> Result<Value, StoreError> {
+        let connection = self.connection();
+        let awaited = Awaited::or_else(|| self.ask_instead(connection, slice::from_ref(call)));
+        let result = self.send(connection, call, began, due).await;
+        self.note(result.as_ref().err());
+        awaited.ended();
         result
     }
 
@@ -170,10 +174,10 @@ impl Link {
         self: &Arc<Self>,
         calls: &[Call],
     ) -> Vec<Result<Value, StoreError>> {
-        let Some(first) = calls.first() else {
+        if calls.is_empty() {
             // Nobody need be asked for nothing, and nothing is learnt from it.
             return Vec::new();
-        };
+        }
         let all = |error: StoreError| calls.iter().map(|_| Err(error.clone())).collect();
         let _entered = match self.enter(calls.len()) {
             Ok(entered) => entered,
@@ -183,22 +187,13 @@ impl Link {
         // Were one of several scripts unknown to the server, the others would overtake it.
         let mixed = calls.windows(2).any(|pair| !pair[0].is_like(&pair[1]));
         let connection = self.connection();
-        let awaited = Awaited::new(self, connection, first.key().clone());
+        let awaited = Awaited::or_else(|| self.ask_instead(connection, calls));
         let sent = pin!(self.send_all(connection, calls, mixed, due));
         let results = timeout_at(due + GRACE, sent).await;
         let results = results
             .unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
             .unwrap_or_else(all);
-        // Whatever its place among them, an answer says that somebody is there.
-        let is_lost =
-            |result: &Result<_, StoreError>| result.as_ref().is_err_and(StoreError::is_outage);
-        if results.iter().all(is_lost) {
-            for result in &results {
-                self.note(result.as_ref().err());
-            }
-        } else {
-            self.note(None);
-        }
+        self.note_all(&results);
         awaited.ended();
         results
     }
@@ -222,6 +217,19 @@ impl Link {
             return Err(ErrorKind::BreakerOpen.into());
         }
         Ok(entered)
+    }
+
+    /// Tells the breaker how calls went that were made at once: whatever its place among them, an answer says that somebody is there.
+    fn note_all(&self, results: &[Result<Value, StoreError>]) {
+        let is_lost =
+            |result: &Result<_, StoreError>| result.as_ref().is_err_and(StoreError::is_outage);
+        if results.iter().all(is_lost) {
+            for result in results {
+                self.note(result.as_ref().err());
+            }
+        } else {
+            self.note(None);
+        }
     }
 
     /// Tells the breaker how a call went.

@@ -110,23 +110,22 @@ pub(crate) static FIXED_WINDOW: Scripts = Scripts {
 };
 
 pub(crate) static SLIDING_WINDOW: Scripts = Scripts {
-    check: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
+    check: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/check"),
     peek: lone_script!("shared/time" "shared/functions" "sliding_window/peek"),
-    lease: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
-    give_back: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
+    lease: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/muldiv" "shared/limit" "sliding_window/state" "sliding_window/charge" "sliding_window/lease"),
+    give_back: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/muldiv" "sliding_window/state" "sliding_window/give_back"),
 };
 
 pub(crate) static LOG: Scripts = Scripts {
-    check: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
+    check: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/check"),
     peek: lone_script!("shared/time" "shared/functions" "shared/limit" "log/state" "log/peek"),
-    lease: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
-    give_back: lone_script!("shared/time" "shared/functions" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
+    lease: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/limit" "log/state" "log/charge" "log/lease"),
+    give_back: lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "shared/limit" "log/state" "log/give_back"),
 };
 
 /// A budget that regions draw from.
 #[cfg(feature = "fair")]
-pub(crate) static POOL_DRAW: Script = lone_script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
+pub(crate) static POOL_DRAW: Script = lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "pool/state" "pool/muldiv" "pool/rule" "pool/draw");
 
 #[cfg(feature = "fair")]
-pub(crate) static POOL_GIVE_BACK: Script =
-    lone_script!("shared/time" "shared/functions" "shared/expiry" "pool/state" "pool/give_back");
+pub(crate) static POOL_GIVE_BACK: Script = lone_script!("shared/time" "shared/functions" "shared/write" "shared/expiry" "pool/state" "pool/give_back");

@@ -275,6 +275,11 @@ impl<S: Scripted> Store for RedisStore<S> {
     ///
     /// As many as [`Builder::max_batch`] go as one command, and are decided at one instant. In a cluster, and where windows slide, each is
     /// decided by itself.
+    ///
+    /// Their order is kept but where a batch takes several commands and some of those must be sent again, which certainly were not
+    /// applied: a script becomes known to the server in between, or it refuses a command for the sake of its keys. That is so if one of them is forbidden
+    /// to the user, and once if they lie in different slots of a cluster that the client does not know as one. What is sent again comes
+    /// behind the rest.
     async fn check_many<K: Key>(
         &self,
         strategy: &S,

@@ -16,7 +16,6 @@
 mod builder;
 mod connection;
 mod core;
-mod given_up;
 mod record;
 
 pub use builder::TransactionBuilder;

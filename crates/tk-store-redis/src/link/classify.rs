@@ -10,6 +10,12 @@ const TIME_REFUSED: &str = "TKTIME ";
 /// What the scripts answer if something else lies under a key.
 const NO_STATE: &str = "TKSTATE";
 
+/// What the scripts answer if a command was refused after others of the same script had written.
+const PARTLY: &str = "TKPARTLY ";
+
+/// How Redis 7.0 begins to say that a user may not call a command of a script. Others say it with a code.
+const FORBIDDEN: &str = "ERR The user executing the script can't run";
+
 /// Errors of fred for commands that it did not write.
 const NOT_WRITTEN: [&str; 4] = [
     "Client is not initialized.",
@@ -48,6 +54,12 @@ fn answered(code: &str, text: &str) -> ErrorKind {
     if let Some(reason) = text.strip_prefix(TIME_REFUSED) {
         return ErrorKind::TimeRefused(reason.into());
     }
+    if let Some((_, reason)) = text.split_once(PARTLY) {
+        return ErrorKind::Refused(format!("in the middle of a script: {reason}").into());
+    }
+    if text.starts_with(FORBIDDEN) {
+        return ErrorKind::Refused(text.replacen("ERR", "NOPERM", 1).into());
+    }
     // A script that finds it out in a function raises it as an error, and servers put something in front of it.
     if text.contains(NO_STATE) {
         return ErrorKind::BadState(UNREADABLE);
@@ -66,6 +78,9 @@ fn answered(code: &str, text: &str) -> ErrorKind {
 /// The error of a command within a script. Servers before Redis 7 wrap it in one of the script, with the line once or twice in front of it;
 /// a script that catches it finds it with the line.
 fn unwrapped(text: &str) -> &str {
+    if text.contains(PARTLY) {
+        return text;
+    }
     let wraps = ["ERR Error running script", "@user_script"];
     let inner = if wraps.iter().any(|wrap| text.starts_with(wrap)) {
         text.rsplit_once("@user_script:")
@@ -163,6 +178,32 @@ mod tests {
             refused("TKTIME not allowed"),
             ErrorKind::TimeRefused("not allowed".into())
         );
+    }
+
+    #[test]
+    fn a_command_that_is_forbidden_was_not_applied_unless_others_were_before_it() {
+        for (text, expected) in [
+            (
+                "NOPERM this user has no permissions to run the 'evalsha' command",
+                Applied::No,
+            ),
+            (
+                "ERR The user executing the script can't run this command or subcommand script: 1f, on @user_script:1.",
+                Applied::No,
+            ),
+            (
+                "ERR TKPARTLY ERR The user executing the script can't run this command script: 1f, on @user_script:1.",
+                Applied::Unknown,
+            ),
+            (
+                "ERR Error running script (call to f_1): @user_script:9: TKPARTLY @user_script: 9: NOPERM The user",
+                Applied::Unknown,
+            ),
+        ] {
+            let error = StoreError::new(classify(&Error::new(Kind::Unknown, text)));
+            assert_eq!(error.applied(), expected, "{text}");
+            assert!(!error.is_transient(), "{text}");
+        }
     }
 
     #[test]

@@ -62,18 +62,18 @@ impl Call {
 }
 
 /// What is sent.
-pub(super) struct Command {
+pub(super) struct Command<'a> {
     pub(super) name: &'static str,
     pub(super) arguments: Vec<Value>,
     /// Of the first call: it tells the node of a cluster.
-    pub(super) key: Bytes,
+    pub(super) key: &'a [u8],
     /// How many calls it carries.
     pub(super) calls: u32,
 }
 
 /// The command that carries one call.
-pub(super) fn alone(call: &Call, with_text: bool) -> Command {
-    let key = call.key().clone();
+pub(super) fn alone(call: &Call, with_text: bool) -> Command<'_> {
+    let key = call.key();
     let named = Value::Bytes(key.clone());
     let (name, arguments) = match call {
         Call::Forget { .. } => ("UNLINK", vec![named]),
@@ -96,7 +96,7 @@ pub(super) fn alone(call: &Call, with_text: bool) -> Command {
 }
 
 /// The command that runs `text` for calls that go together.
-pub(super) fn together(text: &Text, calls: &[&Call], with_text: bool) -> Command {
+pub(super) fn together<'a>(text: &Text, calls: &[&'a Call], with_text: bool) -> Command<'a> {
     let (name, script) = text.named(with_text);
     let mut all = Vec::with_capacity(2 + 2 * calls.len());
     all.extend([script, Value::Integer(calls.len() as i64)]);
@@ -109,10 +109,7 @@ pub(super) fn together(text: &Text, calls: &[&Call], with_text: bool) -> Command
     Command {
         name,
         arguments: all,
-        key: calls
-            .first()
-            .map(|call| call.key().clone())
-            .unwrap_or_default(),
+        key: calls.first().map_or(&[], |call| call.key()),
         calls: calls.len() as u32,
     }
 }

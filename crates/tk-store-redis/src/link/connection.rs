@@ -3,11 +3,16 @@
 //! All of that is known of each client by itself. What one of several has learnt, that it is answered or who is the primary, another has
 //! not: it may be open to a host that is gone.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use fred::{
     clients::Client,
     interfaces::{ClientLike, ClusterInterface},
+    types::{
+        cluster::ClusterRouting,
+        config::{Blocking, Server},
+    },
+    util::redis_keyslot,
 };
 use tokio::{
     sync::Mutex,
@@ -15,7 +20,10 @@ use tokio::{
 };
 
 use super::{Bounds, silence::Silence, supervise::Trouble};
-use crate::error::{ErrorKind, StoreError};
+use crate::{
+    error::{ErrorKind, StoreError},
+    given_up::Questions,
+};
 
 /// How often the topology is refreshed at most.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
@@ -27,22 +35,37 @@ const CONNECTION_POLL: Duration = Duration::from_millis(5);
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) silence: Silence,
+    /// Before fred sends a command, and counts its time, it has others give way that block: so a client of the user's may be set.
+    pub(super) interrupts: bool,
     trouble: Trouble,
     /// When the topology was last refreshed.
     refreshed: Mutex<Option<Instant>>,
-    /// Held by a question for those who have given up.
-    pub(super) question: Arc<Mutex<()>>,
+    pub(super) questions: Questions,
 }
 
 impl Connection {
     pub(super) fn new(client: Client, bounds: Bounds, trouble: Trouble) -> Self {
         Self {
+            interrupts: client.client_config().blocking == Blocking::Interrupt,
             client,
             silence: Silence::new(bounds.failures, bounds.patience()),
             trouble,
             refreshed: Mutex::new(None),
-            question: Arc::default(),
+            questions: Questions::default(),
         }
+    }
+
+    /// The map of the cluster, if there is one.
+    pub(super) fn cluster(&self) -> Option<ClusterRouting> {
+        let client = &self.client;
+        client
+            .is_clustered()
+            .then(|| client.cached_cluster_state())?
+    }
+
+    /// The node of a cluster that has a key.
+    pub(super) fn node(&self, key: &[u8]) -> Option<Server> {
+        self.cluster()?.get_server(redis_keyslot(key)).cloned()
     }
 
     /// Waits until it is there, or until `due`.

@@ -5,8 +5,13 @@
 
 use std::{
     future::poll_fn,
-    mem, ptr,
-    sync::{Arc, Mutex, PoisonError},
+    mem,
+    pin::pin,
+    ptr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     task::Poll,
 };
 
@@ -14,10 +19,10 @@ use fred::types::Value;
 use futures_util::future::join_all;
 use tokio::{
     sync::oneshot::{Receiver, Sender, channel},
-    time::Instant,
+    time::{Instant, timeout_at},
 };
 
-use super::{Call, Link};
+use super::{Call, GRACE, Link};
 use crate::error::{ErrorKind, StoreError};
 
 type Answer = Result<Value, StoreError>;
@@ -31,14 +36,24 @@ struct Waiting {
     call: Call,
     due: Instant,
     caller: Sender<Answer>,
+    told: Arc<Told>,
 }
+
+/// Whether the breaker knows how a call ended, which the caller's patience and the call's command may both find out.
+#[derive(Debug, Default)]
+struct Told(AtomicBool);
 
 impl Gathering {
     /// Adds a call, and answers whether it is the first, for which somebody has to come.
-    fn add(&self, call: Call, due: Instant) -> (Receiver<Answer>, bool) {
+    fn add(&self, call: Call, due: Instant, told: Arc<Told>) -> (Receiver<Answer>, bool) {
         let (caller, answer) = channel();
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push(Waiting { call, due, caller });
+        waiting.push(Waiting {
+            call,
+            due,
+            caller,
+            told,
+        });
         (answer, waiting.len() == 1)
     }
 
@@ -89,13 +104,25 @@ impl Drop for Collector {
 
 impl Link {
     /// Sends a call together with others that are made now, and waits for its answer.
-    pub(super) async fn send_with_others(self: &Arc<Self>, call: Call, due: Instant) -> Answer {
-        let (answer, is_first) = self.gathering.add(call, due);
+    pub(super) async fn call_with_others(self: &Arc<Self>, call: Call, due: Instant) -> Answer {
+        let told = Arc::new(Told::default());
+        let (answer, is_first) = self.gathering.add(call, due, told.clone());
         if is_first {
             self.runtime.spawn(Collector(Some(self.clone())).collect());
         }
         let lost = |_| Err(ErrorKind::Lost("the store's runtime has ended".into()).into());
-        answer.await.unwrap_or_else(lost)
+        let answer = match timeout_at(due + GRACE, pin!(answer)).await {
+            Ok(answer) => answer.unwrap_or_else(lost),
+            Err(_elapsed) => Err(ErrorKind::Timeout.into()),
+        };
+        self.note_once(&told, &answer);
+        answer
+    }
+
+    fn note_once(&self, told: &Told, answer: &Answer) {
+        if !told.0.swap(true, Relaxed) {
+            self.note(answer.as_ref().err());
+        }
     }
 
     /// Sends what has been gathered, and tells each command's callers their answers as soon as it is answered.
@@ -126,16 +153,14 @@ impl Link {
         };
         let waiting = group.into_iter();
         let (calls, callers): (Vec<_>, Vec<_>) = waiting
-            .map(|waiting| (waiting.call, waiting.caller))
+            .map(|waiting| (waiting.call, (waiting.caller, waiting.told)))
             .unzip();
         let answers = self.send_all(self.connection(), &calls, false, due).await;
         let answers = answers.unwrap_or_else(|error| vec![Err(error); calls.len()]);
-        for (caller, answer) in callers.into_iter().zip(answers) {
-            if let Err(answer) = caller.send(answer) {
-                // The caller is gone, and can tell nobody how it ended. (Or has told it, where fred's timeout came later than our own: then
-                // it counts twice.)
-                self.note(answer.as_ref().err());
-            }
+        for ((caller, told), answer) in callers.into_iter().zip(answers) {
+            self.note_once(&told, &answer);
+            // A caller who is gone asks for no answer.
+            let _ = caller.send(answer);
         }
     }
 }

@@ -1,76 +1,32 @@
-//! Calls that their callers give up before the deadline.
+//! What is asked in place of callers who have given up: `crate::given_up` says why.
 //!
-//! The breaker learns from callers how their calls ended, and `silence.rs` from what becomes of commands. Neither learns anything of a
-//! command whose caller has left. If all callers wait for less than the deadline, a server that answers nothing would cost each of them its
-//! whole patience, for as long as it is gone. But that a caller has left says nothing of the server, which may be well and the
-//! caller in a hurry.
-//!
-//! So the server is asked in its place: for a mere sign of life, on the same connection, hence behind the call, and with a deadline
-//! of its own. What counts is how that ends. There is one such question at a time on each connection, however many callers leave, and a
-//! call that is not given up costs nothing more.
-//!
-//! In a cluster, a batch that is given up has one node asked, that of its first key.
-//!
-//! Calls that were gathered need none: their command goes on without their callers, and `gathering.rs` tells how it ended.
+//! Every node that a call, or some calls of a batch, went to is asked. Calls that were gathered need no question: their command goes on without
+//! their callers, and `gathering.rs` tells how it ended.
 
 use std::sync::Arc;
 
-use fred::{bytes::Bytes, types::Value};
+use fred::{bytes::Bytes, types::Value, util::redis_keyslot};
+use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
-use super::{GRACE, Link, command::Command, connection::Connection};
+use super::{Call, GRACE, Link, command::Command, connection::Connection};
 use crate::error::{ErrorKind, StoreError};
 
-/// A call whose caller waits for its answer. If this is dropped before that has come, the caller has given up.
-pub(super) struct Awaited<'a> {
-    link: &'a Arc<Link>,
-    connection: &'a Arc<Connection>,
-    key: Bytes,
-    is_over: bool,
-}
-
-impl<'a> Awaited<'a> {
-    pub(super) const fn new(
-        link: &'a Arc<Link>,
-        connection: &'a Arc<Connection>,
-        key: Bytes,
-    ) -> Self {
-        Self {
-            link,
-            connection,
-            key,
-            is_over: false,
-        }
-    }
-
-    /// It has ended, and the breaker knows how.
-    pub(super) fn ended(mut self) {
-        self.is_over = true;
-    }
-}
-
-impl Drop for Awaited<'_> {
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        // Somebody else's question tells as much.
-        let Ok(turn) = self.connection.question.clone().try_lock_owned() else {
-            return;
-        };
-        let (link, connection) = (self.link.clone(), self.connection.clone());
-        let key = std::mem::take(&mut self.key);
-        self.link.runtime.spawn(async move {
-            let _turn = turn;
-            let answer = link.sign_of_life(&connection, key).await;
-            link.note(answer.err().as_ref());
+impl Link {
+    /// Asks for signs of life in place of a caller who has given these calls up.
+    pub(super) fn ask_instead(self: &Arc<Self>, connection: &Arc<Connection>, calls: &[Call]) {
+        connection.questions.ask(&self.runtime, || {
+            let (link, connection) = (self.clone(), connection.clone());
+            let keys = a_key_of_each_node(&connection, calls);
+            async move {
+                let asked = keys.iter().map(|key| link.sign_of_life(&connection, key));
+                link.note_all(&join_all(asked).await);
+            }
         });
     }
-}
 
-impl Link {
     /// Has the server of a key say anything at all.
-    async fn sign_of_life(&self, connection: &Connection, key: Bytes) -> Result<Value, StoreError> {
+    async fn sign_of_life(&self, connection: &Connection, key: &[u8]) -> Result<Value, StoreError> {
         let due = Instant::now() + self.bounds.deadline;
         let ping = Command {
             name: "PING",
@@ -80,9 +36,27 @@ impl Link {
         };
         let asked = async {
             connection.connected(due).await?;
-            self.send_once(connection, ping, due).await
+            let left = due.duration_since(Instant::now());
+            self.send_once(connection, ping, left).await
         };
         let answer = timeout_at(due + GRACE, asked).await;
         answer.unwrap_or_else(|_elapsed| Err(ErrorKind::Timeout.into()))
     }
+}
+
+/// A key for each node of the cluster that has some; any, if there is no cluster.
+fn a_key_of_each_node(connection: &Connection, calls: &[Call]) -> Vec<Bytes> {
+    let first = calls.first().into_iter().map(|call| call.key().clone());
+    let Some(cluster) = connection.cluster() else {
+        return first.collect();
+    };
+    let (mut nodes, mut keys) = (Vec::new(), Vec::new());
+    for call in calls {
+        let node = cluster.get_server(redis_keyslot(call.key()));
+        if !nodes.contains(&node) {
+            nodes.push(node);
+            keys.push(call.key().clone());
+        }
+    }
+    keys
 }

@@ -3,15 +3,16 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use fred::{
-    interfaces::{ClientLike, ClusterInterface},
+    error::{Error, ErrorKind as Kind},
+    interfaces::ClientLike,
     types::{ClusterHash, CustomCommand, Value, config::Options},
 };
 use futures_util::future::join_all;
 use tk_core::Clock;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::{
-    Call, Link,
+    Call, GRACE, Link,
     attempt::{Attempt, Remedy},
     classify,
     command::{Command, alone, answers_of, together},
@@ -35,7 +36,8 @@ impl Link {
         let mut attempt = Attempt::new(false);
         loop {
             let command = alone(call, attempt.with_text);
-            let error = match self.send_once(connection, command, due).await {
+            let left = due.duration_since(began);
+            let error = match self.send_once(connection, command, left).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -128,23 +130,24 @@ impl Link {
         let text = group.first().and_then(|call| call.shared_text());
         if let Some(text) = text.filter(|_| shared) {
             let command = together(text, &group, with_text);
-            let answer = self.send_once(connection, command, due).await;
+            let left = due.duration_since(Instant::now());
+            let answer = self.send_once(connection, command, left).await;
             if !matches!(&answer, Err(error) if error.is_forbidden()) {
                 return answers_of(answer, group.len());
             }
             // One of the keys is forbidden to us. The script has not begun: it would have caught an error of its own.
         }
+        let left = due.duration_since(Instant::now());
         let commands = group.into_iter().map(|call| alone(call, with_text));
-        join_all(commands.map(|command| self.send_once(connection, command, due))).await
+        join_all(commands.map(|command| self.send_once(connection, command, left))).await
     }
 
     pub(super) async fn send_once(
         &self,
         connection: &Connection,
-        command: Command,
-        due: Instant,
+        command: Command<'_>,
+        left: Duration,
     ) -> Result<Value, StoreError> {
-        let left = due.duration_since(Instant::now());
         let client = &connection.client;
         let options = Options {
             max_attempts: Some(1),
@@ -155,36 +158,35 @@ impl Link {
         };
         // fred's own EVALSHA and EVAL do not exist on a client with options: they silently take one without.
         let slot = if client.is_clustered() {
-            fred::util::redis_keyslot(&command.key)
+            fred::util::redis_keyslot(command.key)
         } else {
             // Nobody looks at it.
             0
         };
         let custom = CustomCommand::new_static(command.name, ClusterHash::Custom(slot), false);
-        let result = client
-            .with_options(&options)
-            .custom(custom, command.arguments)
-            .await;
+        let client = client.with_options(&options);
+        let sent = client.custom(custom, command.arguments);
+        let result: Result<Value, _> = if connection.interrupts {
+            // In a box, so that what fred keeps for a call is not kept twice.
+            let sent = timeout(left + GRACE, Box::pin(sent)).await;
+            sent.unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "")))
+        } else {
+            sent.await
+        };
         let result = result.map_err(|error| StoreError::new(classify(&error)));
-        let (key, calls) = (&command.key, command.calls);
+        let (key, calls) = (command.key, command.calls);
         self.listen(connection, key, calls, result.as_ref().err());
         result
     }
 
     /// Gives a connection up that leaves calls unanswered.
     fn listen(&self, connection: &Connection, key: &[u8], calls: u32, error: Option<&StoreError>) {
-        let client = &connection.client;
-        let node = || {
-            let cluster = client
-                .is_clustered()
-                .then(|| client.cached_cluster_state())??;
-            cluster.get_server(fred::util::redis_keyslot(key)).cloned()
-        };
+        let node = || connection.node(key);
         match error.map(StoreError::kind) {
             Some(ErrorKind::Timeout) => {
                 let now = self.clock.monotonic();
                 if connection.silence.unanswered(node(), calls, now) {
-                    let client = client.clone();
+                    let client = connection.client.clone();
                     // If it fails, the next calls fail too, and it is tried again.
                     self.runtime
                         .spawn(async move { client.force_reconnection().await });

@@ -11,10 +11,17 @@ use crate::{
 
 /// The time in which `units` replenish: whole microseconds, and the rest over the denominator.
 fn push_time(emission: Emission, units: u64, arguments: &mut Arguments) {
-    let debt = u128::from(units) * u128::from(emission.numerator);
-    let q = u128::from(emission.denominator);
-    arguments.push(u64::try_from(debt / q).unwrap_or(u64::MAX));
-    arguments.push((debt % q) as u64);
+    let (p, q) = (emission.numerator, emission.denominator);
+    let (whole, rest) = match units.checked_mul(p) {
+        Some(debt) => (debt / q, debt % q),
+        None => {
+            let (debt, q) = (u128::from(units) * u128::from(p), u128::from(q));
+            let whole = u64::try_from(debt / q).unwrap_or(u64::MAX);
+            (whole, (debt % q) as u64)
+        }
+    };
+    arguments.push(whole);
+    arguments.push(rest);
 }
 
 fn arguments<S: Strategy<State = TatState>>(

@@ -19,12 +19,12 @@ use tokio::{
 
 use super::{
     connection::{Manager, Write},
-    given_up::Awaited,
     record::{decode, encode, life},
 };
 use crate::{
     breaker::Breaker,
     error::{Applied, ErrorKind, StoreError},
+    given_up::{Awaited, Questions},
     incarnation::Incarnations,
     link::Bounds,
     store::SLACK,
@@ -49,9 +49,9 @@ pub(super) struct Core {
     turns: Box<[Mutex<()>]>,
     hasher: RandomState,
     incarnations: Incarnations,
-    /// Where questions for those who have given up are asked, one at a time.
-    pub(super) runtime: Handle,
-    pub(super) question: Arc<Mutex<()>>,
+    /// Where questions for those who have given up are asked.
+    runtime: Handle,
+    questions: Questions,
 }
 
 impl Core {
@@ -81,7 +81,7 @@ impl Core {
             hasher: RandomState::new(),
             incarnations: Incarnations::new(),
             runtime,
-            question: Arc::default(),
+            questions: Questions::default(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Core {
         R: Send,
     {
         let _entered = self.enter()?;
-        let awaited = Awaited::new(self, &key);
+        let awaited = Awaited::or_else(|| self.ask_instead(&key));
         let answer = self.attempts(strategy, &key, now, &step).await;
         awaited.ended();
         answer
@@ -153,7 +153,7 @@ impl Core {
     /// Forgets a key.
     pub(super) async fn forget(self: &Arc<Self>, key: &[u8]) -> Result<(), StoreError> {
         let _entered = self.enter()?;
-        let awaited = Awaited::new(self, key);
+        let awaited = Awaited::or_else(|| self.ask_instead(key));
         let due = Instant::now() + self.bounds.deadline;
         let forgotten = async {
             let mut connection = self.connection(due).await?;
@@ -165,8 +165,16 @@ impl Core {
         forgotten
     }
 
-    /// Has the server of a key say anything at all, in place of a caller who has given up.
-    pub(super) async fn ask_for_a_sign_of_life(&self, key: &[u8]) {
+    /// Asks for a sign of life in place of a caller who has given up.
+    fn ask_instead(self: &Arc<Self>, key: &[u8]) {
+        self.questions.ask(&self.runtime, || {
+            let (core, key) = (self.clone(), key.to_vec());
+            async move { core.sign_of_life(&key).await }
+        });
+    }
+
+    /// Has the server of a key say anything at all.
+    async fn sign_of_life(&self, key: &[u8]) {
         let due = Instant::now() + self.bounds.deadline;
         // Without a connection the breaker knows already; unless others keep them all, who will tell.
         if let Ok(mut connection) = self.connection(due).await {

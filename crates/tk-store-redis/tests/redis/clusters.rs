@@ -1,6 +1,7 @@
 //! A cluster of three masters with a replica each.
 
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -8,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::poll;
 use tk_core::{Error, FixedWindow, Gcra, ManualClock, Store, Strategy};
 use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted};
 use tk_testkit::{
@@ -15,7 +17,7 @@ use tk_testkit::{
     servers::RedisCluster,
 };
 
-use crate::support::PATIENT;
+use crate::support::{PATIENT, calls_of};
 
 /// Long enough that nothing replenishes while a test runs.
 const LONG: Duration = Duration::from_secs(1 << 24);
@@ -147,5 +149,35 @@ fn a_failover_keeps_limits_and_calls_come_back() {
                 .any(|node| node.port() == replica && !node.keys().is_empty())
         );
         cluster.assert_all_keys_expire();
+    });
+}
+
+/// Somebody who gives a batch up learns nothing of any of the nodes that it went to, so each of them is asked.
+#[test]
+fn every_node_of_a_batch_that_was_given_up_is_asked_for_a_sign_of_life() {
+    let cluster = RedisCluster::start();
+    block_on(async {
+        let store = store::<FixedWindow>(&cluster);
+        let strategy = FixedWindow::new(2, LONG).unwrap();
+        let calls: Vec<_> = (0..100u64).map(|i| (i, 1)).collect();
+        for answer in store.check_many(&strategy, &calls).await {
+            let _ = answer.unwrap();
+        }
+        let masters = &cluster.nodes()[..3];
+        for node in masters {
+            node.ask(&["CONFIG", "RESETSTAT"]);
+        }
+        assert!(
+            poll!(pin!(store.check_many(&strategy, &calls))).is_pending(),
+            "and dropped"
+        );
+        for node in masters {
+            let mut looks = 0;
+            while calls_of("ping", node) == 0 {
+                looks += 1;
+                assert!(looks < 2_000, "{:?} was not asked", node.port());
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
     });
 }

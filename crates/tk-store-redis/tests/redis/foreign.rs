@@ -185,5 +185,24 @@ fn a_member_of_somebody_elses_within_a_log_is_told_apart_before_anything_is_writ
             is_bad_state(store.lease(&strategy, "key", 5, 1).await, "lease");
             assert_eq!(server.ask(&["DUMP", key]), before);
         }
+        // In the way of running totals that have to be counted anew.
+        let strategy = SlidingWindowLog::new(20, HOUR).unwrap();
+        let first = "T9997000000:4503599627370480:4503599627370490";
+        let last = "T9999000000:4503599627370490:4503599627370495";
+        let totals = [
+            "-inf",
+            "M3600000000:5",
+            "9997000000",
+            first,
+            "9999000000",
+            last,
+        ];
+        for other in ["bob", "T9998000000:x:1"] {
+            server.ask(&["DEL", key]);
+            server.ask(&[&["ZADD", key][..], &totals, &["9998000000", other]].concat());
+            let before = server.ask(&["DUMP", key]);
+            is_bad_state(store.check(&strategy, "key", 1).await, "check");
+            assert_eq!(server.ask(&["DUMP", key]), before);
+        }
     });
 }

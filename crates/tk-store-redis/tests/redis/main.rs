@@ -14,6 +14,7 @@ mod lives;
 mod lost_replies;
 mod outages;
 mod processes;
+mod refusals;
 mod replicas;
 mod sentinels;
 mod support;

@@ -7,7 +7,9 @@ use std::{
 
 use futures_util::{FutureExt, future::join_all};
 use tk_core::{Decision, Error, FixedWindow, Gcra, SlidingWindowLog, Store};
-use tk_store_redis::{Applied, BuildError, Builder, ErrorKind, RedisStore, StoreError, Warning};
+use tk_store_redis::{
+    Applied, BuildError, Builder, ErrorKind, RedisStore, Scripted, StoreError, Warning,
+};
 use tk_testkit::{
     conformance::block_on,
     servers::{Proxy, RedisServer, free_port},
@@ -161,16 +163,64 @@ fn callers_who_wait_less_than_the_deadline_open_the_breaker_of_a_server_that_is_
 fn calls_that_share_a_command_count_though_their_callers_have_left() {
     let server = RedisServer::start();
     block_on(async {
-        let builder = hasty(&server.url()).breaker(3, Duration::from_secs(3_600));
+        let builder = hasty(&server.url()).breaker(250, Duration::from_secs(3_600));
         let store = builder.build().unwrap();
         checks_until_answered(&store).await;
         server.pause();
         // The first of them goes alone.
-        assert!(!is_open(&store, 4, Duration::from_millis(30)).await);
-        tokio::time::sleep(Duration::from_millis(600)).await;
-        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
+        assert!(!is_open(&store, 300, Duration::from_millis(30)).await);
+        // A look that finds the breaker closed leaves at once, and has one question asked in its place: too few to open it by themselves.
+        let mut looks = 0;
+        while !is_open(&store, 1, Duration::ZERO).await {
+            looks += 1;
+            assert!(looks < 200, "they left, and count for nothing");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         server.unpause();
     });
+}
+
+/// A caller that has waited for its whole deadline has told how its call ended, before the call's command has.
+#[test]
+fn a_call_whose_command_ends_after_its_caller_counts_once() {
+    let server = RedisServer::start();
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    };
+    let (of_the_store, of_callers) = (runtime(), runtime());
+    let store = of_the_store.block_on(async {
+        let builder = hasty(&server.url()).breaker(4, Duration::from_secs(3_600));
+        let store = builder.build().unwrap();
+        checks_until_answered(&store).await;
+        store
+    });
+    server.pause();
+    of_callers.block_on(async {
+        let calls = async { join_all((0..3).map(|_| check(&store))).await };
+        let calls = tokio::task::unconstrained(calls);
+        let mut calls = std::pin::pin!(calls);
+        assert!(futures_util::poll!(&mut calls).is_pending());
+        // The store's runtime runs for long enough to send them, and then stands still until their callers have had enough.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                of_the_store.block_on(async {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                });
+            });
+        });
+        for answer in calls.await {
+            assert_eq!(*error(answer).kind(), ErrorKind::Timeout);
+        }
+    });
+    of_the_store.block_on(async {
+        // Long enough for their commands to end, or else nothing is shown.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        // The fourth.
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::Timeout);
+        assert_eq!(*error(check(&store).await).kind(), ErrorKind::BreakerOpen);
+    });
+    server.unpause();
 }
 
 #[test]
@@ -381,7 +431,7 @@ fn a_wrong_password_is_named_and_a_corrected_one_helps() {
             .build()
             .unwrap();
         let mut last = error(check(&store).await);
-        for _ in 0..100 {
+        for _ in 0..1_000 {
             if matches!(last.kind(), ErrorKind::Unreachable(why) if why.contains("WRONGPASS")) {
                 break;
             }
@@ -411,8 +461,8 @@ fn a_full_server_refuses_and_nothing_is_applied() {
     });
 }
 
-/// The warnings about a server with these settings, to a store for `S`.
-async fn warnings<S: tk_store_redis::Scripted>(settings: &[&str]) -> Vec<Warning> {
+/// The warnings about a server with these settings, to a store for `S`, at least as many as that if they ever come.
+async fn warnings<S: Scripted>(settings: &[&str], expected: usize) -> Vec<Warning> {
     let server = RedisServer::start_with(settings);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let hook = seen.clone();
@@ -421,14 +471,14 @@ async fn warnings<S: tk_store_redis::Scripted>(settings: &[&str]) -> Vec<Warning
         .on_warning(move |warning| hook.lock().unwrap().push(warning.clone()))
         .build()
         .unwrap();
-    for _ in 0..100 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        if !seen.lock().unwrap().is_empty() {
+    for _ in 0..4_000 {
+        if seen.lock().unwrap().len() >= expected {
             break;
         }
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // A second one would follow on the heels of the first.
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // One too many would follow soon.
+    tokio::time::sleep(Duration::from_millis(200)).await;
     let seen = seen.lock().unwrap();
     seen.clone()
 }
@@ -440,19 +490,19 @@ fn a_server_that_may_drop_limits_is_warned_of_once() {
         let evicts = Warning::Evicts {
             policy: "allkeys-lru".into(),
         };
-        assert_eq!(warnings::<Gcra>(&lru).await, [evicts]);
+        assert_eq!(warnings::<Gcra>(&lru, 1).await, [evicts]);
         assert_eq!(
-            warnings::<Gcra>(&["--maxmemory-policy", "allkeys-lru"]).await,
+            warnings::<Gcra>(&["--maxmemory-policy", "allkeys-lru"], 0).await,
             [],
             "memory without bound"
         );
-        assert_eq!(warnings::<Gcra>(&["--maxmemory", "100mb"]).await, []);
+        assert_eq!(warnings::<Gcra>(&["--maxmemory", "100mb"], 0).await, []);
         assert_eq!(
-            warnings::<SlidingWindowLog>(&[]).await,
+            warnings::<SlidingWindowLog>(&[], 1).await,
             [Warning::BlockingExpiry]
         );
         assert_eq!(
-            warnings::<SlidingWindowLog>(&["--lazyfree-lazy-expire", "yes"]).await,
+            warnings::<SlidingWindowLog>(&["--lazyfree-lazy-expire", "yes"], 0).await,
             []
         );
     });

@@ -10,7 +10,10 @@ use std::{
 
 use tk_core::{ManualClock, Strategy};
 use tk_store_redis::{Builder, RedisStore, Scripted};
-use tk_testkit::{conformance::Harness, servers::RedisServer};
+use tk_testkit::{
+    conformance::Harness,
+    servers::{Answer, RedisServer},
+};
 
 /// A deadline that no test meets by accident, on a machine that is busy with other tests.
 pub(crate) const PATIENT: Duration = Duration::from_secs(20);
@@ -48,4 +51,15 @@ pub(crate) fn on<S: Scripted>(server: &RedisServer) -> Builder<S> {
     RedisStore::builder("test")
         .url(server.url())
         .deadline(PATIENT)
+}
+
+/// How often a server has run a command since its statistics were last reset.
+pub(crate) fn calls_of(command: &str, server: &RedisServer) -> u64 {
+    let Answer::Text(text) = server.ask(&["INFO", "commandstats"]) else {
+        panic!("INFO without a text");
+    };
+    let text = String::from_utf8(text).unwrap();
+    let head = format!("cmdstat_{command}:calls=");
+    let line = text.lines().find_map(|line| line.strip_prefix(&head));
+    line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
 }

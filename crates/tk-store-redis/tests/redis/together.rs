@@ -9,13 +9,10 @@ use fred::{
 use futures_util::{future::join_all, poll};
 use tk_core::{Error, FixedWindow, Gcra, SlidingWindow, SlidingWindowLog, Store, TokenBucket};
 use tk_store_redis::{Applied, ErrorKind, RedisStore, Scripted};
-use tk_testkit::{
-    conformance::block_on,
-    servers::{Answer, RedisServer},
-};
+use tk_testkit::{conformance::block_on, servers::RedisServer};
 use tokio::runtime::Runtime;
 
-use crate::support::{PATIENT, on};
+use crate::support::{PATIENT, calls_of, on};
 
 /// Long enough that nothing replenishes while a test runs.
 const LONG: Duration = Duration::from_secs(1 << 24);
@@ -33,16 +30,6 @@ fn runtime() -> Runtime {
 /// How often the server has run a script.
 fn scripts_run(server: &RedisServer) -> u64 {
     calls_of("evalsha", server) + calls_of("eval", server)
-}
-
-fn calls_of(command: &str, server: &RedisServer) -> u64 {
-    let Answer::Text(text) = server.ask(&["INFO", "commandstats"]) else {
-        panic!("INFO without a text");
-    };
-    let text = String::from_utf8(text).unwrap();
-    let head = format!("cmdstat_{command}:calls=");
-    let line = text.lines().find_map(|line| line.strip_prefix(&head));
-    line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
 }
 
 async fn known<S: Scripted>(server: &RedisServer, store: &RedisStore<S>, strategy: &S) {

@@ -5,33 +5,35 @@ local function restart()
   local kept = incarnation == 0 and new_incarnation or incarnation
   local used = converted and live or 0
   if meta then
-    redis.call('UNLINK', key)
+    write('UNLINK', key)
   end
-  redis.call('ZADD', key, '-inf', 'M' .. int(window) .. ':' .. int(kept))
+  write('ZADD', key, '-inf', 'M' .. int(window) .. ':' .. int(kept))
   return used
+end
+
+-- All entries, a few at a time, which `step` may put others in the places of.
+local function each_entry(step)
+  local from = 0
+  repeat
+    local members = redis.call('ZRANGEBYSCORE', key, 0, '+inf', 'LIMIT', from, 500)
+    for _, member in ipairs(members) do
+      step(member)
+    end
+    from = from + #members
+  until #members < 500
 end
 
 -- Counts all running totals from the oldest entry on, before they reach 2^53: once in many windows even at the highest limit.
 local function rebase()
-  local base = string.match(after(-1), ':(%d+):') + 0
-  local from = 0
-  while true do
-    local members = redis.call('ZRANGEBYSCORE', key, 0, '+inf', 'LIMIT', from, 500)
-    for _, member in ipairs(members) do
-      -- Others have been written by now, so whatever is wrong with this one is no bad state that was left alone.
-      local instant, before, through = string.match(member, '^T(%d+):(%d+):(%d+)$')
-      instant, before, through = instant + 0, before + 0, through + 0
-      redis.call('ZREM', key, member)
-      redis.call('ZADD', key, int(instant), entry(instant, before - base, through - base))
-      if through > before then
-        redis.call('ZADD', key, int(base - through), 'C' .. int(instant))
-      end
+  local _, base = parse(after(-1))
+  each_entry(function(member)
+    local instant, before, through = parse(member)
+    write('ZREM', key, member)
+    write('ZADD', key, int(instant), entry(instant, before - base, through - base))
+    if through > before then
+      write('ZADD', key, int(base - through), 'C' .. int(instant))
     end
-    from = from + #members
-    if #members < 500 then
-      break
-    end
-  end
+  end)
   newest_before, total = newest_before - base, total - base
   last = entry(newest, newest_before, total)
 end
@@ -48,27 +50,32 @@ local function prune()
       gone[2 * i - 1] = member
       gone[2 * i] = 'C' .. (string.match(member, '^T(%d+)') or bad_state())
     end
-    redis.call('ZREM', key, unpack(gone))
+    write('ZREM', key, unpack(gone))
   end
 end
 
 local function add(cost)
   if not last or live == 0 or converted then
     local through = restart() + cost
-    redis.call('ZADD', key, int(at), entry(at, 0, through), int(-through), 'C' .. int(at))
+    write('ZADD', key, int(at), entry(at, 0, through), int(-through), 'C' .. int(at))
     return
   end
+  local is_full = total + cost >= MAX_TOTAL
+  if is_full then
+    -- Each is looked at before any is written.
+    each_entry(parse)
+  end
   prune()
-  if total + cost >= MAX_TOTAL then
+  if is_full then
     rebase()
   end
   local before = total
   if newest == at then
     before = newest_before
-    redis.call('ZREM', key, last)
+    write('ZREM', key, last)
   end
   local through = total + cost
-  redis.call('ZADD', key, int(at), entry(at, before, through), int(-through), 'C' .. int(at))
+  write('ZADD', key, int(at), entry(at, before, through), int(-through), 'C' .. int(at))
 end
 
 local function charge(cost)
@@ -76,7 +83,7 @@ local function charge(cost)
     if converted then
       -- A denial keeps what a change of window made of the state, or its retry time would start anew with each call.
       local through = restart()
-      redis.call('ZADD', key, int(at), entry(at, 0, through), int(-through), 'C' .. int(at))
+      write('ZADD', key, int(at), entry(at, 0, through), int(-through), 'C' .. int(at))
       expire(at + window)
     elseif meta then
       repair(newest + window)

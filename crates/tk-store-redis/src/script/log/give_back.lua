@@ -19,15 +19,15 @@ if known and granted_at + window > at then
   if taken > 0 then
     for i = #entries, 1, -1 do
       instant, before, through = unpack(entries[i])
-      redis.call('ZREM', key, members[i], 'C' .. int(instant))
+      write('ZREM', key, members[i], 'C' .. int(instant))
       if instant > granted_at then
         before = before - taken
       end
       through = through - taken
       -- An instant without units stays: it may have been the newest, and others were dropped on its account.
-      redis.call('ZADD', key, int(instant), entry(instant, before, through))
+      write('ZADD', key, int(instant), entry(instant, before, through))
       if through > before then
-        redis.call('ZADD', key, int(-through), 'C' .. int(instant))
+        write('ZADD', key, int(-through), 'C' .. int(instant))
       end
     end
     repair(newest + window)

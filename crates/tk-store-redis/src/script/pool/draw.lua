@@ -10,8 +10,8 @@ if arrive(arg7, arg8) then
   local most, all = entitled()
   granted = max(0, min(arg9, most - drawn(r), limit - all))
   r.granted = r.granted + granted
-  write(mine)
+  keep(mine)
 end
-redis.call('HSET', key, 'window', int(start) .. ' ' .. int(begun) .. ' ' .. int(latest))
+write('HSET', key, 'window', int(start) .. ' ' .. int(begun) .. ' ' .. int(latest))
 expire(ends())
 return { now, granted, raw }

@@ -13,7 +13,7 @@ if taken > 0 then
   r.returned = r.returned + taken
   r.turn = r.turn + 1
   r.settled = min(r.settled, drawn(r))
-  write(mine)
+  keep(mine)
 end
 if #raw > 0 then
   repair(ends())

@@ -14,13 +14,13 @@ local function roll()
   end
   start, begun = first, at
   if #raw > 0 then
-    redis.call('UNLINK', key)
+    write('UNLINK', key)
   end
   for name, r in pairs(regions) do
     if is_active(r, first) then
       r.base, r.peak = r.weight, r.weight
       r.settled, r.granted, r.returned, r.turn = 0, 0, 0, 0
-      write(name)
+      keep(name)
     else
       regions[name] = nil
       count = count - 1

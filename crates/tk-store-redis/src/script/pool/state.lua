@@ -47,13 +47,13 @@ local function drawn(region)
   return region.granted - region.returned
 end
 
-local function write(name)
+local function keep(name)
   local r = regions[name]
   local numbers = { r.weight, r.base, r.peak, r.settled, r.granted, r.returned, r.turn, r.asked }
   for i = 1, #numbers do
     numbers[i] = int(numbers[i])
   end
-  redis.call('HSET', key, name, table.concat(numbers, ' '))
+  write('HSET', key, name, table.concat(numbers, ' '))
 end
 
 -- Claims outlive their window: who asked at its end has one in the next.

@@ -6,10 +6,10 @@ local MAX_LIFE = 4503599627371
 
 local function expire(ends)
   if callers_now then
-    redis.call('PEXPIRE', key, int(max(1, min(MAX_LIFE, floor((ends - now + 999) / 1000))) + slack))
+    write('PEXPIRE', key, int(max(1, min(MAX_LIFE, floor((ends - now + 999) / 1000))) + slack))
   else
     local present = floor(now / 1000)
-    redis.call('PEXPIREAT', key, int(max(present + 1, min(present + MAX_LIFE, floor((ends + 999) / 1000)))))
+    write('PEXPIREAT', key, int(max(present + 1, min(present + MAX_LIFE, floor((ends + 999) / 1000)))))
   end
 end
 

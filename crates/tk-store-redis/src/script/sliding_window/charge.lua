@@ -14,11 +14,11 @@ local used = estimate(current, slice, into)
 -- Writes the ring as it is in `current`, and nothing else.
 local function rewrite()
   if raw ~= '' then
-    redis.call('UNLINK', key)
+    write('UNLINK', key)
   end
-  redis.call('HSET', key, 'w', int(window), 'b', int(buckets), 'i', int(incarnation == 0 and new_incarnation or incarnation))
+  write('HSET', key, 'w', int(window), 'b', int(buckets), 'i', int(incarnation == 0 and new_incarnation or incarnation))
   for place, units in pairs(current.counts) do
-    redis.call('HSET', key, 'n', int(current.newest), int(place), int(units))
+    write('HSET', key, 'n', int(current.newest), int(place), int(units))
   end
 end
 
@@ -41,7 +41,7 @@ local function advance()
     end
   end
   if #gone > 0 then
-    redis.call('HDEL', key, unpack(gone))
+    write('HDEL', key, unpack(gone))
   end
 end
 
@@ -58,7 +58,7 @@ local function charge(cost)
   end
   advance()
   local place = slice % (buckets + 1)
-  redis.call('HSET', key, 'n', int(slice), int(place), int((current.counts[place] or 0) + cost))
+  write('HSET', key, 'n', int(slice), int(place), int((current.counts[place] or 0) + cost))
   current.newest = slice
   expire(ends(current))
   return true

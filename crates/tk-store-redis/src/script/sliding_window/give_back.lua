@@ -9,7 +9,7 @@ if raw ~= '' and incarnation == new_incarnation and same_scale then
   end
 end
 if taken > 0 then
-  redis.call('HINCRBY', key, int(granted_in % (buckets + 1)), int(-taken))
+  write('HINCRBY', key, int(granted_in % (buckets + 1)), int(-taken))
   repair(ends(stored))
 end
 return reply(taken, incarnation, raw)
