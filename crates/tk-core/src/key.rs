@@ -67,6 +67,8 @@ pub trait KeySink {
 macro_rules! byte_keys {
     ($($type:ty: $as_bytes:expr),* $(,)?) => { $(
         impl Key for $type {
+            // Inlined always: a sink that goes through memory takes a fifth longer.
+            #[inline(always)]
             fn feed<S: KeySink>(&self, sink: &mut S) {
                 let as_bytes: fn(&$type) -> &[u8] = $as_bytes;
                 sink.bytes(as_bytes(self));
@@ -97,6 +99,7 @@ macro_rules! number_keys {
     ($($type:ty),* as $wide:ty) => { $(
         /// The number; a negative one is its two's complement in 128 bits. One number is one key, of whatever type.
         impl Key for $type {
+            #[inline(always)]
             fn feed<S: KeySink>(&self, sink: &mut S) {
                 sink.number(*self as $wide as u128);
             }

@@ -228,4 +228,14 @@ pub trait Strategy: Clone + Send + Sync + 'static {
     fn unpack(&self, _packed: u128) -> Self::State {
         Self::State::default()
     }
+
+    /// Decides on a packed state, and answers with the state after it too, packed again if it can be.
+    ///
+    /// What is provided unpacks, decides and packs. A strategy may do the same at less cost.
+    #[inline(always)]
+    fn decide_packed(&self, packed: u128, now: Timestamp, cost: u64) -> (Decision, Option<u128>) {
+        let mut state = self.unpack(packed);
+        let decision = self.decide(&mut state, now, cost);
+        (decision, self.pack(&state))
+    }
 }

@@ -265,3 +265,30 @@ fn fingerprint_depends_on_both_hash_keys_and_is_never_zero() {
     assert_ne!(print as u64, (print >> 64) as u64);
     assert_ne!(print, Fingerprint::of("alice", &self::hashes()).bits());
 }
+
+#[test]
+fn bytes_of_every_length_count_to_the_last_one_and_so_does_where_a_field_ends() {
+    const LONGEST: usize = 50;
+    let all: Vec<u8> = (1..=LONGEST as u8).collect();
+    let hashes = hashes();
+    let mut prints = std::collections::HashSet::new();
+    for length in 0..=LONGEST {
+        let (run, others) = all.split_at(length);
+        assert!(prints.insert(Fingerprint::of(run, &hashes)));
+        // The same bytes in two fields, and one byte changed, to zero and to another.
+        assert!(prints.insert(Fingerprint::of(&(run, others), &hashes)));
+        for (at, byte) in (0..length).flat_map(|at| [(at, 0), (at, 0xff)]) {
+            let mut changed = run.to_vec();
+            changed[at] = byte;
+            assert!(
+                prints.insert(Fingerprint::of(&changed, &hashes)),
+                "{at} of {length}"
+            );
+        }
+        // What follows is not mistaken for the zeros that fill a word.
+        for zeros in 1..=LONGEST {
+            let longer = [run, &vec![0; zeros]].concat();
+            assert!(prints.insert(Fingerprint::of(&(longer, "longer"), &hashes)));
+        }
+    }
+}

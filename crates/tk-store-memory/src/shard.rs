@@ -103,8 +103,7 @@ impl<S: Strategy> Shard<S> {
         if word.generation() != call.generation {
             return None;
         }
-        let mut state = call.strategy.unpack(word.state());
-        let decision = call.strategy.decide(&mut state, call.now, cost);
+        let (decision, _) = call.strategy.decide_packed(word.state(), call.now, cost);
         decision.is_denied().then_some(decision)
     }
 

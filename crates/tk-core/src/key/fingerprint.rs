@@ -26,7 +26,7 @@ impl Fingerprint {
         };
         key.feed(&mut sink);
         let [low, high] = [sink.low.finish(), sink.high.finish()].map(|half| half ^ sink.shape);
-        Self((u128::from(high) << 64 | u128::from(low)).max(1))
+        Self(u128::from(high) << 64 | u128::from(low.max(1)))
     }
 
     /// The bits; never zero, so zero may mark an empty place in a table.
@@ -44,18 +44,32 @@ struct Sink<H> {
     shape: u64,
 }
 
+impl<H: Hasher> Sink<H> {
+    #[inline(always)]
+    fn word(&mut self, word: u128) {
+        self.low.write_u128(word);
+        self.high.write_u128(word);
+    }
+}
+
 impl<H: Hasher> KeySink for Sink<H> {
-    #[inline]
+    // By words, and not by the hasher's `write`: that is a call for each half, which holds the hasher in memory.
+    #[inline(always)]
     fn bytes(&mut self, bytes: &[u8]) {
-        self.low.write(bytes);
-        self.high.write(bytes);
+        let mut rest = bytes;
+        while let Some((first, others)) = rest.split_first_chunk()
+            && !others.is_empty()
+        {
+            self.word(u128::from_le_bytes(*first));
+            rest = others;
+        }
+        self.word(word_of(rest));
         self.shape = (bytes.len() as u64) << 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, number: u128) {
-        self.low.write_u128(number);
-        self.high.write_u128(number);
+        self.word(number);
         self.shape = 1;
     }
 
@@ -65,4 +79,24 @@ impl<H: Hasher> KeySink for Sink<H> {
         self.high.write_u64(self.shape);
         self.shape = 0;
     }
+}
+
+/// At most 16 bytes as a word, each run of a given length as another.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u128 {
+    let [first, last] = if let Some(ends) = ends(bytes) {
+        ends.map(u64::from_le_bytes)
+    } else if let Some(ends) = ends(bytes) {
+        ends.map(|end| u64::from(u32::from_le_bytes(end)))
+    } else {
+        let at = |index: usize| u64::from(bytes.get(index).copied().unwrap_or(0));
+        [at(0) | at(1) << 8, at(2)]
+    };
+    u128::from(last) << 64 | u128::from(first)
+}
+
+/// The first `N` bytes and the last, which may overlap.
+#[inline(always)]
+fn ends<const N: usize>(bytes: &[u8]) -> Option<[[u8; N]; 2]> {
+    Some([*bytes.first_chunk()?, *bytes.last_chunk()?])
 }

@@ -46,8 +46,8 @@ pub struct TatState {
 pub(super) struct TatRule {
     pub(super) emission: Emission,
     pub(super) capacity: u64,
-    /// The longest lead of a TAT, in microseconds, for which all sums fit in 64 bits; `None` if there is none.
-    narrow: Option<u64>,
+    /// For leads of a TAT below this, in microseconds, all sums fit in 64 bits; 0 if there are none.
+    narrow: u64,
 }
 
 impl Emission {
@@ -115,7 +115,7 @@ impl TatRule {
             denominator: q,
         } = self.emission;
         let (lead, fraction) = self.lead(state, now);
-        let verdict = if self.narrow.is_some_and(|narrow| lead <= narrow) && cost <= self.capacity {
+        let verdict = if lead < self.narrow && cost <= self.capacity {
             weigh(lead * q + fraction, cost, self.capacity, p, q)
         } else {
             self.weigh_wide(lead, fraction, cost)
@@ -238,15 +238,11 @@ impl TatRule {
     }
 }
 
-/// The longest lead for which `lead * q + fraction + capacity * p` fits in 64 bits.
-const fn narrow(emission: Emission, capacity: u64) -> Option<u64> {
+/// The leads below this are those for which `lead * q + fraction + capacity * p` fits in 64 bits.
+const fn narrow(emission: Emission, capacity: u64) -> u64 {
     let tolerance = capacity as u128 * emission.numerator as u128;
     let room = (u64::MAX as u128).saturating_sub(tolerance) / emission.denominator as u128;
-    if room > 1 {
-        Some((room - 1) as u64)
-    } else {
-        None
-    }
+    if room > 1 { room as u64 } else { 0 }
 }
 
 struct Verdict {
@@ -391,6 +387,20 @@ macro_rules! tat_strategy {
             #[inline]
             fn unpack(&self, packed: u128) -> TatState {
                 self.rule.unpack(packed)
+            }
+
+            // By a copy of the rule, of which the compiler knows that it stays the same from the first step to the last.
+            #[inline(always)]
+            fn decide_packed(
+                &self,
+                packed: u128,
+                now: Timestamp,
+                cost: u64,
+            ) -> (Decision, Option<u128>) {
+                let rule = self.rule;
+                let mut state = rule.unpack(packed);
+                let decision = rule.decide(&mut state, now, cost);
+                (decision, rule.pack(&state))
             }
         }
     };

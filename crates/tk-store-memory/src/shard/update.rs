@@ -30,12 +30,11 @@ impl<S: Strategy> Locked<S> {
         if word.generation() != call.generation {
             return None;
         }
-        let mut state = call.strategy.unpack(word.state());
-        let decision = call.strategy.decide(&mut state, call.now, cost);
+        let (decision, packed) = call.strategy.decide_packed(word.state(), call.now, cost);
         match Wrote::decided(decision.allowed, cost) {
             Wrote::Yes => {
                 // A state that no longer packs is decided anew, where there is a place for it.
-                let packed = call.strategy.pack(&state)?;
+                let packed = packed?;
                 denied.withdraw(fingerprint.bits());
                 slot.word = word.with_state(packed);
             }

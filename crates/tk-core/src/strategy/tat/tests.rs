@@ -47,9 +47,9 @@ fn both_widths_decide_alike_up_to_the_longest_narrow_lead() {
             rule.emission.denominator,
             rule.capacity,
         );
-        let longest = rule.narrow.unwrap_or(0);
+        let longest = rule.narrow.saturating_sub(1);
         let leads = [0, 1, longest / 2, longest.saturating_sub(1), longest];
-        for lead in leads.into_iter().filter(|_| rule.narrow.is_some()) {
+        for lead in leads.into_iter().filter(|lead| *lead < rule.narrow) {
             for (fraction, cost) in [(0, 0), (0, 1), (q - 1, all), (q / 2, all / 2), (q - 1, 0)] {
                 let narrow = weigh(lead * q + fraction, cost, all, p, q);
                 let wide = rule.weigh_wide(lead, fraction, cost);
@@ -70,7 +70,7 @@ fn a_lead_is_wide_only_if_some_sum_needs_it() {
             u128::from(rule.emission.numerator),
             u128::from(rule.emission.denominator),
         );
-        let beyond = rule.narrow.map_or(0, |narrow| u128::from(narrow) + 1);
+        let beyond = u128::from(rule.narrow);
         let largest = (beyond + 2) * q + u128::from(rule.capacity) * p;
         assert!(
             largest > u128::from(u64::MAX),
@@ -81,13 +81,11 @@ fn a_lead_is_wide_only_if_some_sum_needs_it() {
         numerator: 1,
         denominator: u64::MAX,
     };
-    assert_eq!(narrow(fine, 1), None);
+    assert_eq!(narrow(fine, 1), 0);
 }
 
 #[test]
 fn the_everyday_and_the_extreme_use_different_widths() {
-    let narrow: Vec<_> = rules()
-        .map(|rule| rule.narrow.is_some_and(|n| n > 1 << 40))
-        .collect();
+    let narrow: Vec<_> = rules().map(|rule| rule.narrow > 1 << 40).collect();
     assert!(narrow.contains(&true) && narrow.contains(&false));
 }
