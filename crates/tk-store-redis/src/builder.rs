@@ -17,6 +17,7 @@ use crate::{
     key::Space,
     link::{Bounds, DEFAULT_BOUNDS, Link, never_again},
     scripted::Scripted,
+    url,
     warning::{Hook, inspect},
 };
 
@@ -74,7 +75,8 @@ impl<S: Scripted> Builder<S> {
     /// The server: `redis://user:password@host:port/database`.
     ///
     /// `redis-cluster://host:port?node=host:port` names nodes of a cluster,
-    /// `redis-sentinel://host:port?sentinelServiceName=name` a sentinel. `rediss` is TLS, which is a feature of this crate.
+    /// `redis-sentinel://host:port?sentinelServiceName=name` a sentinel. `rediss` is TLS, which is a feature of this crate, and
+    /// an error without it. What is not to be taken for a separator is written `%XX`.
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.server = Some(Server::Url(url.into()));
         self
@@ -182,10 +184,10 @@ impl<S: Scripted> Builder<S> {
         let (clients, own) = match self.server.ok_or(BuildError::NoServer)? {
             Server::Clients(clients) => (clients, false),
             Server::Config(config) => (clients(*config, self.connections, self.bounds)?, true),
-            Server::Url(url) => {
-                let config = Config::from_url(&url).map_err(|error| unusable(&error))?;
-                (clients(config, self.connections, self.bounds)?, true)
-            }
+            Server::Url(url) => (
+                clients(url::config(&url)?, self.connections, self.bounds)?,
+                true,
+            ),
         };
         let link = Arc::new(Link::new(clients, self.bounds, runtime));
         link.heed_connections();
@@ -222,7 +224,7 @@ impl<S> fmt::Debug for Builder<S> {
     }
 }
 
-pub(crate) fn unusable(error: &fred::error::Error) -> BuildError {
+fn unusable(error: &fred::error::Error) -> BuildError {
     BuildError::Url(error.to_string().into())
 }
 

@@ -41,6 +41,7 @@ mod given_up;
 mod incarnation;
 mod link;
 mod reply;
+mod url;
 mod warning;
 
 pub use builder::{BuildError, Builder};

@@ -10,9 +10,9 @@ use tokio::runtime::Handle;
 use super::{TransactionStore, connection::Manager, core::Core};
 use crate::{
     BuildError,
-    builder::unusable,
     key::Space,
     link::{Bounds, DEFAULT_BOUNDS},
+    url,
 };
 
 /// Sets up a [`TransactionStore`]; see [`TransactionStore::builder`].
@@ -119,7 +119,7 @@ where
         let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
         let config = match self.server.ok_or(BuildError::NoServer)? {
             Server::Config(config) => *config,
-            Server::Url(url) => Config::from_url(&url).map_err(|error| unusable(&error))?,
+            Server::Url(url) => url::config(&url)?,
         };
         // Never the name of a strategy that has scripts: those hold other things.
         let name = format!("tx.{}", self.name);
