@@ -41,12 +41,15 @@ pub struct TatState {
     pub emission: Emission,
 }
 
+/// Microseconds beyond any time that counts: a state from outside may hold a TAT that lies further ahead.
+const FAR: u64 = 1 << 60;
+
 /// `capacity` units, one of which replenishes in each emission interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TatRule {
     pub(super) emission: Emission,
     pub(super) capacity: u64,
-    /// For leads of a TAT below this, in microseconds, all sums fit in 64 bits; 0 if there are none.
+    /// For leads of a TAT below this, in microseconds, all sums fit in 64 bits; at most [`FAR`], and 0 if there are none.
     narrow: u64,
 }
 
@@ -122,8 +125,9 @@ impl TatRule {
         };
         // A denial keeps what a change of rate made of the state, or its retry time would start anew with each call.
         let converted = state.emission != self.emission && (lead, fraction) > (0, 0);
+        // At most about 2^60, so there is nothing to saturate.
+        let micros = now.as_micros() + verdict.lead;
         if cost > 0 && (verdict.allowed || converted) {
-            let micros = now.as_micros() + verdict.lead;
             *state = TatState {
                 micros,
                 fraction: verdict.fraction,
@@ -134,11 +138,7 @@ impl TatRule {
             allowed: verdict.allowed,
             limit: self.capacity,
             remaining: verdict.remaining,
-            reset_at: Timestamp::from_micros(
-                now.as_micros()
-                    .saturating_add(verdict.lead)
-                    .saturating_add(u64::from(verdict.fraction > 0)),
-            ),
+            reset_at: Timestamp::from_micros(micros + u64::from(verdict.fraction > 0)),
             retry_after: verdict.retry,
         }
     }
@@ -147,7 +147,11 @@ impl TatRule {
     fn weigh_wide(&self, lead: u64, fraction: u64, cost: u64) -> Verdict {
         let (p, q) = (self.emission.numerator, self.emission.denominator);
         let debt = u128::from(lead) * u128::from(q) + u128::from(fraction);
-        weigh(debt, cost.into(), self.capacity.into(), p.into(), q.into())
+        let verdict = weigh(debt, cost.into(), self.capacity.into(), p.into(), q.into());
+        Verdict {
+            lead: verdict.lead.min(FAR),
+            ..verdict
+        }
     }
 
     /// How far the TAT lies ahead of `now`: whole microseconds, and the rest over the denominator.
@@ -238,11 +242,15 @@ impl TatRule {
     }
 }
 
-/// The leads below this are those for which `lead * q + fraction + capacity * p` fits in 64 bits.
+/// For leads below this `lead * q + fraction + capacity * p` fits in 64 bits, as it does for no others that are not far.
 const fn narrow(emission: Emission, capacity: u64) -> u64 {
     let tolerance = capacity as u128 * emission.numerator as u128;
     let room = (u64::MAX as u128).saturating_sub(tolerance) / emission.denominator as u128;
-    if room > 1 { room as u64 } else { 0 }
+    match room {
+        ..2 => 0,
+        _ if room < FAR as u128 => room as u64,
+        _ => FAR,
+    }
 }
 
 struct Verdict {

@@ -4,7 +4,8 @@ use std::vec::Vec;
 
 use core::time::Duration;
 
-use super::{Emission, TatRule, Verdict, narrow, weigh};
+use super::{Emission, FAR, TatRule, TatState, Verdict, narrow, weigh};
+use crate::Timestamp;
 
 /// Rules from everyday ones to the ends of the range: period, limit, capacity.
 const RULES: [(u64, u64, u64); 9] = [
@@ -73,7 +74,7 @@ fn a_lead_is_wide_only_if_some_sum_needs_it() {
         let beyond = u128::from(rule.narrow);
         let largest = (beyond + 2) * q + u128::from(rule.capacity) * p;
         assert!(
-            largest > u128::from(u64::MAX),
+            largest > u128::from(u64::MAX) || rule.narrow == FAR,
             "{rule:?} is wide without need"
         );
     }
@@ -88,4 +89,26 @@ fn a_lead_is_wide_only_if_some_sum_needs_it() {
 fn the_everyday_and_the_extreme_use_different_widths() {
     let narrow: Vec<_> = rules().map(|rule| rule.narrow > 1 << 40).collect();
     assert!(narrow.contains(&true) && narrow.contains(&false));
+}
+
+#[test]
+fn a_state_from_outside_that_lies_beyond_all_time_denies_until_the_end_of_time() {
+    for rule in rules() {
+        for micros in [FAR, FAR + (1 << 52), u64::MAX] {
+            let mut state = TatState {
+                micros,
+                fraction: u64::MAX,
+                emission: rule.emission,
+            };
+            let before = state;
+            for now in [Timestamp::EPOCH, Timestamp::MAX] {
+                let decision = rule.decide(&mut state, now, 1);
+                assert!(decision.is_denied() && decision.remaining == 0, "{rule:?}");
+                assert_eq!(decision.reset_at, Timestamp::MAX);
+                assert!(decision.retry_after > Duration::from_micros(FAR - (1 << 54)));
+                assert_eq!(rule.decide(&mut state, now, 0).reset_at, Timestamp::MAX);
+            }
+            assert_eq!(state, before);
+        }
+    }
 }
