@@ -8,8 +8,11 @@
 //! a slot of 32 bytes takes 43 to 54. (Knuth, The Art of Computer Programming, volume 3, section 6.4: linear probing with
 //! buckets, and algorithm R for the removal.)
 
+mod hint;
 #[cfg(test)]
 mod tests;
+
+pub use hint::TableHint;
 
 use alloc::{boxed::Box, vec};
 
@@ -201,16 +204,14 @@ impl<T: Keyed> FlatTable<T> {
 
     /// The two lines in which the search for a fingerprint begins, if the table lies at `base` and has `capacity` slots: to be prefetched,
     /// and nothing else.
-    #[must_use]
     #[inline(always)]
-    pub fn addresses(base: *const u8, capacity: usize, fingerprint: Fingerprint) -> [*const u8; 2] {
+    fn addresses(base: *const u8, capacity: usize, fingerprint: Fingerprint) -> [*const u8; 2] {
         let home = home(fingerprint.bits(), capacity / PER_LINE);
         [home, home + 1].map(|line| base.wrapping_add(line * size_of::<Line<T>>()))
     }
 
     /// Where its slots lie, for [`FlatTable::addresses`]; they move when it grows or shrinks.
-    #[must_use]
-    pub fn base(&self) -> *const u8 {
+    fn base(&self) -> *const u8 {
         self.lines.as_ptr().cast()
     }
 

@@ -17,14 +17,14 @@
 //! | feature | adds |
 //! |---|---|
 //! | `std` (default) | the system and cached clocks, `set_strategy` through a shared reference; implies `alloc` |
-//! | `alloc` | the sliding window and the sliding window log, [`OwnedKey`], [`FlatTable`], `check_many` |
+//! | `alloc` | the sliding window and the sliding window log, [`OwnedKey`], [`FlatTable`], [`TableHint`], `check_many` |
 //! | `quanta` | [`QuantaClock`], by way of the crate of that name; implies `std` |
 //! | `serde` | `Serialize` and `Deserialize` for decisions, states and tags |
 //!
 //! Without features the crate needs neither an allocator nor an operating system.
 
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -42,6 +42,7 @@ mod lease;
 mod limiter;
 #[cfg(feature = "std")]
 mod patience;
+mod prefetch;
 mod prefix;
 mod range;
 mod rate_limiter;
@@ -61,7 +62,7 @@ pub use clock::{CachedClock, SystemClock};
 pub use decision::Decision;
 pub use error::{ConfigError, Error, NameError, Real};
 #[cfg(feature = "alloc")]
-pub use flat_table::{FlatTable, Keyed};
+pub use flat_table::{FlatTable, Keyed, TableHint};
 #[cfg(feature = "alloc")]
 pub use key::OwnedKey;
 pub use key::{Fingerprint, Key, KeySink};
@@ -69,6 +70,7 @@ pub use lease::{Grant, Mark, Tag};
 pub use limiter::Limiter;
 #[cfg(feature = "std")]
 pub use patience::Patience;
+pub use prefetch::prefetch;
 pub use prefix::Prefix;
 pub use range::Range;
 pub use rate_limiter::RateLimiter;

@@ -80,7 +80,7 @@
 //! The weight function is asked on each check, from 0, which admits nothing and ends the tenant's claim until it asks with another weight, to [`MAX_WEIGHT`]. Another weight is in force at once. The promise made under the old one is void until the
 //! next window, since raising it could break somebody else's.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod builder;
 mod decision;

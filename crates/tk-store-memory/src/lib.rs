@@ -11,7 +11,7 @@
 //! States that do not pack (sliding windows, strategies of one's own) live in a slab beside the table, and the word says where.
 //! [`MemoryStore`] is the whole of the public face, with its [`Builder`].
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod action;
 mod builder;
@@ -19,7 +19,6 @@ mod denied;
 mod full;
 mod generations;
 mod population;
-mod prefetch;
 mod shard;
 mod slab;
 mod store;

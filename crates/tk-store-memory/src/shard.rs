@@ -7,17 +7,11 @@ mod update;
 pub(crate) use sweep::{Search, Swept, Turn};
 
 use locked::Locked;
-use tk_core::{Decision, Fingerprint, Strategy, Timestamp};
+use tk_core::{Decision, Fingerprint, Strategy, TableHint, Timestamp, prefetch};
 
 use crate::{
-    action::Action,
-    denied::Denied,
-    generations::Generations,
-    population::Population,
-    prefetch::{Hint, prefetch},
-    sync::Mutex,
-    table::Table,
-    word::Generation,
+    action::Action, denied::Denied, generations::Generations, population::Population, sync::Mutex,
+    table::Slot, word::Generation,
 };
 
 /// What all shards of a store have in common.
@@ -48,7 +42,7 @@ pub(crate) struct Full;
 pub(crate) struct Shard<S: Strategy> {
     locked: Mutex<Locked<S>>,
     denied: Denied,
-    hint: Hint,
+    hint: TableHint,
 }
 
 impl<S: Strategy> Shard<S> {
@@ -60,23 +54,18 @@ impl<S: Strategy> Shard<S> {
         Self {
             locked: Mutex::new(Locked::new(lives)),
             denied: Denied::new(),
-            hint: Hint::new(),
+            hint: TableHint::new(),
         }
     }
 
-    /// Asks for the lock and the slot of a key in advance, unless the table is so small that they are at hand; or in the cache
-    /// of another thread that is about to write them, and had better not lose them first.
+    /// Asks for the lock and the slot of a key in advance, unless the table is so small that they are at hand.
     #[inline(always)]
     pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
         // Nothing that is decided depends on a hint, so loom need not try its loads in every order.
         if cfg!(loom) {
             return;
         }
-        let (base, capacity) = self.hint.get();
-        if capacity >= Self::FAR {
-            let [first, second] = Table::addresses(base, capacity, fingerprint);
-            prefetch(first);
-            prefetch(second);
+        if self.hint.prefetch::<Slot>(fingerprint, Self::FAR) {
             prefetch(core::ptr::from_ref(self).cast());
         }
     }
@@ -85,7 +74,7 @@ impl<S: Strategy> Shard<S> {
     fn locked<R>(&self, work: impl FnOnce(&mut Locked<S>) -> R) -> R {
         let mut locked = self.locked.lock();
         let result = work(&mut locked);
-        self.hint.set(locked.table.base(), locked.table.capacity());
+        self.hint.note(&locked.table);
         result
     }
 
@@ -157,7 +146,7 @@ impl<S: Strategy> Shard<S> {
     pub(crate) fn try_sweep(&self, call: &Call<'_, S>, search: Search) -> Option<Swept> {
         let mut locked = self.locked.try_lock()?;
         let swept = locked.sweep(call, &self.denied, search);
-        self.hint.set(locked.table.base(), locked.table.capacity());
+        self.hint.note(&locked.table);
         Some(swept)
     }
 }

@@ -8,7 +8,7 @@
 
 #[cfg(not(loom))]
 mod real {
-    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+    pub(crate) use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
     pub(crate) use std::thread_local;
 
@@ -38,7 +38,7 @@ mod real {
 mod modelled {
     pub(crate) use loom::sync::{
         MutexGuard,
-        atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicU64, AtomicUsize, Ordering, fence},
     };
 
     pub(crate) use loom::thread_local;

@@ -214,3 +214,16 @@ fn the_addresses_are_where_the_search_begins() {
     assert_eq!(first, core::ptr::from_ref(&table.lines[line]).cast());
     assert_eq!(second, core::ptr::from_ref(&table.lines[line + 1]).cast());
 }
+
+#[test]
+fn a_hint_asks_for_the_slots_of_a_table_as_large_as_was_noted() {
+    let hint = TableHint::new();
+    let key = fingerprint(77 << 57);
+    assert!(!hint.prefetch::<Entry>(key, 1), "nothing was noted");
+    let table = filled(100);
+    hint.note(&table);
+    assert!(hint.prefetch::<Entry>(key, table.capacity()));
+    assert!(!hint.prefetch::<Entry>(key, table.capacity() + 1));
+    hint.note(&filled(1_000));
+    assert!(hint.prefetch::<Entry>(key, 1_000), "it moved");
+}

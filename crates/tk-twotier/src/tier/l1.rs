@@ -6,28 +6,31 @@ use std::{
 };
 
 use ahash::RandomState;
-use tk_core::{Fingerprint, Key, Monotonic, OwnedKey, Store, Timestamp};
+use tk_core::{Fingerprint, Key, Monotonic, OwnedKey, Store, TableHint, Timestamp};
 
 use super::{
     entry::{Entry, GivenUp},
     key_sizer::KeySizer,
     mode::LeasePlan,
     shard::{Hits, Shard},
-    slot::Opened,
+    slot::{Opened, Slot},
 };
 use crate::sync::{Mutex, MutexGuard};
 
 /// Slots by key, in shards with a lock each that is never held across an await.
 pub(crate) struct L1<L2: Store> {
-    shards: Box<[Guarded<Mutex<Shard<L2>>>]>,
+    shards: Box<[Guarded<L2>]>,
     hashes: [RandomState; 2],
     keys: AtomicUsize,
     max_keys: usize,
 }
 
-/// A cache line of its own, so that a hit writes this one and its slot's, and no neighbour's.
-#[repr(align(64))]
-struct Guarded<T>(T);
+/// Cache lines of its own, of which a hit writes the first one and its slot's, and no neighbour's.
+#[repr(C, align(64))]
+struct Guarded<L2: Store> {
+    shard: Mutex<Shard<L2>>,
+    hint: TableHint,
+}
 
 /// Makes room with regard to what keys still hold.
 pub(crate) struct Room<'a, L2: Store> {
@@ -46,6 +49,8 @@ const SAMPLED: usize = 8;
 /// Fewer keys than this are not worth another shard.
 const KEYS_PER_SHARD: usize = 64;
 const MAX_SHARDS: usize = 64;
+/// Slots of a table that does not stay in the caches: as large as this, all shards take two megabytes.
+const FAR: usize = 1_024;
 
 impl<L2: Store> L1<L2> {
     pub(crate) fn new(max_keys: u32) -> Self {
@@ -55,7 +60,10 @@ impl<L2: Store> L1<L2> {
             .next_power_of_two();
         Self {
             shards: (0..shards)
-                .map(|_| Guarded(Mutex::new(Shard::new())))
+                .map(|_| Guarded {
+                    shard: Mutex::new(Shard::new()),
+                    hint: TableHint::new(),
+                })
                 .collect(),
             hashes: [RandomState::new(), RandomState::new()],
             keys: AtomicUsize::new(0),
@@ -68,15 +76,28 @@ impl<L2: Store> L1<L2> {
         Fingerprint::of(key, &self.hashes)
     }
 
+    /// Asks for the slot of a key in advance, so that it comes while the clock is read.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, fingerprint: Fingerprint) {
+        self.guarded(fingerprint)
+            .hint
+            .prefetch::<Slot>(fingerprint, FAR);
+    }
+
     #[inline(always)]
     pub(crate) fn lock(&self, fingerprint: Fingerprint) -> MutexGuard<'_, Shard<L2>> {
+        self.guarded(fingerprint).shard.lock()
+    }
+
+    #[inline(always)]
+    fn guarded(&self, fingerprint: Fingerprint) -> &Guarded<L2> {
         // The index within the shard uses the other half of the bits.
         let shard = (fingerprint.bits() >> 64) as usize & (self.shards.len() - 1);
-        self.shards[shard].0.lock()
+        &self.shards[shard]
     }
 
     pub(crate) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Shard<L2>>> {
-        self.shards.iter().map(|shard| shard.0.lock())
+        self.shards.iter().map(|guarded| guarded.shard.lock())
     }
 
     pub(crate) fn keys(&self) -> usize {
@@ -103,6 +124,7 @@ impl<L2: Store> L1<L2> {
             }
             let entry = Entry::new(key, KeySizer::of(room.lease), room.now);
             shard.insert(fingerprint, entry);
+            shard.note_place(&self.guarded(fingerprint).hint);
         }
         shard.open(fingerprint, room.now)
     }

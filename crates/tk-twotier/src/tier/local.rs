@@ -38,8 +38,9 @@ impl<L2: Store, C: Clock + 'static, O: Observer> Inner<L2, C, O> {
         if self.lease_plan().is_none() && self.plan.max_denial.is_none() {
             return Err(Missed(None));
         }
-        let now = self.clock.monotonic();
         let fingerprint = self.l1.fingerprint(key);
+        self.l1.prefetch(fingerprint);
+        let now = self.clock.monotonic();
         let mut shard = self.l1.lock(fingerprint);
         let Some((slot, hits)) = shard.find(fingerprint) else {
             return Err(Missed(None));

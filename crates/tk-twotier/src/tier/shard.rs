@@ -1,6 +1,6 @@
 //! A part of the keys in memory.
 
-use tk_core::{Fingerprint, FlatTable, Monotonic, Store};
+use tk_core::{Fingerprint, FlatTable, Monotonic, Store, TableHint};
 
 use super::{
     entry::Entry,
@@ -41,7 +41,7 @@ impl<L2: Store> Shard<L2> {
 
     #[inline(always)]
     pub(super) fn find(&mut self, fingerprint: Fingerprint) -> Option<(&mut Slot, &mut Hits)> {
-        let slot = slot_of(&mut self.slots, fingerprint)?;
+        let slot = self.slots.find_mut(fingerprint)?;
         Some((slot, &mut self.hits))
     }
 
@@ -50,7 +50,7 @@ impl<L2: Store> Shard<L2> {
         fingerprint: Fingerprint,
         now: Monotonic,
     ) -> Option<(Opened<'_, L2>, &mut Hits)> {
-        let slot = slot_of(&mut self.slots, fingerprint)?;
+        let slot = self.slots.find_mut(fingerprint)?;
         let entry = self.entries.get_mut(slot.entry())?;
         Some((Opened::new(slot, entry, now), &mut self.hits))
     }
@@ -68,6 +68,11 @@ impl<L2: Store> Shard<L2> {
             let entry = self.entries.insert(entry);
             self.slots.insert(at, Slot::new(fingerprint, entry));
         }
+    }
+
+    /// Tells where the slots lie.
+    pub(super) fn note_place(&self, hint: &TableHint) {
+        hint.note(&self.slots);
     }
 
     /// Forgets the key at a place. Another one may then be there.
@@ -104,9 +109,4 @@ impl<L2: Store> Shard<L2> {
         }
         found
     }
-}
-
-#[inline(always)]
-fn slot_of(slots: &mut FlatTable<Slot>, fingerprint: Fingerprint) -> Option<&mut Slot> {
-    slots.get_mut(slots.find(fingerprint).ok()?)
 }
