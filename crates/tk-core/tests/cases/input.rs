@@ -283,6 +283,10 @@ fn errors_of_bad_input_name_the_field_the_value_and_what_is_allowed() {
     ] {
         assert_eq!(error.to_string(), message);
     }
+}
+
+#[test]
+fn errors_of_a_call_say_what_is_allowed() {
     let error: Error = Error::EmptyKey;
     assert_eq!(
         error.to_string(),
