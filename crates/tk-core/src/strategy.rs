@@ -231,7 +231,7 @@ pub trait Strategy: Clone + Send + Sync + 'static {
 
     /// Decides on a packed state, and answers with the state after it too, packed again if it can be.
     ///
-    /// What is provided unpacks, decides and packs. A strategy may do the same at less cost.
+    /// What is provided unpacks, decides and packs. A strategy may do so at less cost, and must answer the same.
     #[inline(always)]
     fn decide_packed(&self, packed: u128, now: Timestamp, cost: u64) -> (Decision, Option<u128>) {
         let mut state = self.unpack(packed);

@@ -28,6 +28,40 @@ fn packs<S: Sample<State: PartialEq + std::fmt::Debug>>() {
     }
 }
 
+/// Deciding on a packed state is unpacking it, deciding, and packing what came of it: any 104 bits, so states from outside too.
+fn decides_packed_as_otherwise<S: Sample<State: PartialEq + std::fmt::Debug>>() {
+    for seed in 0..5_000 {
+        let random = &mut Random::new(seed);
+        let strategy = S::sample(random);
+        let now = Timestamp::from_micros(random.up_to(Timestamp::MAX.as_micros()));
+        let near = {
+            let mut state = S::State::default();
+            let _ = strategy.decide(&mut state, now, random.within(1, strategy.capacity()));
+            strategy.pack(&state).unwrap_or_default()
+        };
+        let any =
+            u128::from(random.up_to((1 << 52) - 1)) << 52 | u128::from(random.up_to((1 << 52) - 1));
+        for packed in [0, near, any] {
+            for cost in [0, 1, random.within(1, strategy.capacity())] {
+                let mut state = strategy.unpack(packed);
+                let decision = strategy.decide(&mut state, now, cost);
+                assert_eq!(
+                    strategy.decide_packed(packed, now, cost),
+                    (decision, strategy.pack(&state)),
+                    "seed {seed}, {packed:#x}, cost {cost}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packed_state_is_decided_on_as_it_is_unpacked() {
+    decides_packed_as_otherwise::<Gcra>();
+    decides_packed_as_otherwise::<TokenBucket>();
+    decides_packed_as_otherwise::<FixedWindow>();
+}
+
 #[test]
 fn every_state_written_by_a_strategy_of_one_word_packs() {
     packs::<Gcra>();

@@ -25,7 +25,7 @@ pub(crate) struct L1<L2: Store> {
     max_keys: usize,
 }
 
-/// Cache lines of its own, of which a hit writes the first one and its slot's, and no neighbour's.
+/// Cache lines of its own, so that a hit writes these and its slot's, and no neighbour's.
 #[repr(C, align(64))]
 struct Guarded<L2: Store> {
     shard: Mutex<Shard<L2>>,
